@@ -65,10 +65,11 @@ def command(
         _say(text)
     messages.print()
     say_written(written, quiet=False)
+    us = _program()
     messages.print(
         f"Open {folder / 'report.html'} in a browser: it has everybody's card, and answers what-if questions.\n"
         "What to try next\n"
-        f"  {(us := _program())} inspect {folder}\n"
+        f"  {us} inspect {folder}\n"
         f"  {us} report {folder / 'result.json'} --explain {demo.COUPLE[0]}\n"
         f'  {us} what-if {folder} {folder / "today.csv"} "Sanjay: energy + retail" --staff {folder / "staff.csv"}\n'
         f"  {us} learn {folder} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {folder / 'staff.csv'} "

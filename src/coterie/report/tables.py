@@ -192,14 +192,18 @@ def _option_rows(result: Result) -> list[list[Any]]:
 
 def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
     """Return a header and a row for every option, in words; without `details` only for those of `shown_options`."""
-    head, *rows = _option_table(result, details=details)
-    return [head, *(rows if details else (rows[t] for t in shown_options(result)))]
+    table = _option_table(result, details=details)
+    return table if details else [table[0], *(table[1 + t] for t in _unbeaten(result, table))]
 
 
 def shown_options(result: Result) -> list[int]:
     """Return the options that none is as good as in everything that is shown: the recommendation, today and others."""
+    return _unbeaten(result, _option_table(result, details=False))
+
+
+def _unbeaten(result: Result, table: list[list[str]]) -> list[int]:
     stay = [t for t, one in enumerate(result.options) if t == 0 or one.label == "today"]
-    return sorted(distinct(_as_shown(_option_table(result, details=False)), range(len(result.options)), stay))
+    return sorted(distinct(_as_shown(table), range(len(result.options)), stay))
 
 
 def _option_table(result: Result, *, details: bool) -> list[list[str]]:
