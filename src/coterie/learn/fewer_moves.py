@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from coterie.arrays import BoolArray
+from coterie.game.admissible import movers_between
 from coterie.solve.teams import Task
 
 MOST_MOVERS, MOST_CELLS = 24, 20_000_000
@@ -39,8 +40,7 @@ def fewer_moves(task: Task, today: BoolArray, recommended: BoolArray, enough: Ca
 
 def _movers(task: Task, today: BoolArray, profile: BoolArray) -> list[int]:
     """Return who has a place today and is elsewhere then."""
-    moved = (profile != today).any(axis=1) & today.any(axis=1) & task.admissible.staff
-    return [int(agent) for agent in np.flatnonzero(moved)]
+    return [int(agent) for agent in np.flatnonzero(movers_between(today, profile, task.admissible.staff))]
 
 
 def _taken_back(task: Task, today: BoolArray, profile: BoolArray, enough: Callable[[], bool]) -> Iterator[BoolArray]:

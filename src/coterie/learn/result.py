@@ -148,6 +148,10 @@ class Together:
     named: tuple[tuple[str, str, str], ...] = ()
     """The first of those: two people and their coalition."""
 
+    def pairs_named(self, *, pooled: bool) -> list[str]:
+        """Return the first of them in words; where coalitions are `pooled`, it does not matter in which."""
+        return [f"{one} and {two}" + ("" if pooled else f" in {coalition}") for one, two, coalition in self.named]
+
     def told(self, *, pooled: bool) -> str:
         """Return how many are put together who were never seen together, and the first of them; "" if there are none.
 
@@ -156,8 +160,7 @@ class Together:
         if not self.unseen:
             return ""
         there = "" if pooled else " there"
-        one, two, coalition = self.named[0]
-        first = f"{one} and {two}" + ("" if pooled else f" in {coalition}")
+        first = self.pairs_named(pooled=pooled)[0]
         if self.unseen == self.pairs:
             return f"No two people in these teams were ever seen together{there}: what they are worth is {GUESS}."
         return (

@@ -755,9 +755,8 @@ def what_would_help(result: Result) -> list[str]:
     if result.certificate.gap == 0 or worst is None:
         return []
     if result.says_nothing:
-        unseen = () if result.together is None else result.together.named[:HELPFUL]
-        pooled = result.data.pool_coalitions
-        pairs = [f"{one} and {two}" + ("" if pooled else f" in {team}") for one, two, team in unseen]
+        together = result.together
+        pairs = [] if together is None else together.pairs_named(pooled=result.data.pool_coalitions)[:HELPFUL]
         return [f"outcomes of those who were never seen together: {', '.join(pairs)}"] if pairs else []
     by_team: dict[str, list[Doubt]] = {}
     for doubt in worst.doubts[:HELPFUL]:

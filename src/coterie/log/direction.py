@@ -8,12 +8,14 @@ from coterie.words import number
 MORE_IS_BETTER = "more is taken to be better"
 
 LESS_IS_BETTER = (
-    "rank ranks ranking rang platz platzierung placement position note noten schulnote schulnoten fehler error errors "
-    "mistake mistakes fault faults defect defects bug bugs conflict conflicts konflikt konflikte complaint complaints "
-    "beschwerde beschwerden minutes minuten duration dauer delay delays verspätung cost costs kosten penalty penalties "
-    "strafpunkte"
+    "rank ranking rang platz platzierung placement position note noten schulnote schulnoten fehler error mistake fault "
+    "defect bug conflict konflikt konflikte complaint beschwerde beschwerden minutes minuten duration dauer delay "
+    "verspätung cost kosten penalty penalties strafpunkte"
 )
-"""Words of headers of which a smaller number may be the better one: ranks, errors, times, grades of some countries."""
+"""Words of headers of which a smaller number may be the better one: ranks, errors, times, grades of some countries.
+
+What they are in the plural, `word_in` knows.
+"""
 
 _BEST = r"\b1\s*(?:=|:|is|ist)\s*(?:the\s+)?(?:very\s+|sehr\s+)?(?:best|good|gut|top)"
 _SAID = re.compile(rf"{_BEST}|(?:less|lower|smaller)\s+is\s+better", re.IGNORECASE)
