@@ -5,8 +5,6 @@ import re
 from coterie.game.tables import word_in
 from coterie.words import number
 
-MORE_IS_BETTER = "more is taken to be better"
-
 LESS_IS_BETTER = (
     "rank ranking rang platz platzierung placement position note noten schulnote schulnoten fehler error mistake fault "
     "defect bug conflict konflikt konflikte complaint beschwerde beschwerden minutes minuten duration dauer delay "
@@ -35,4 +33,4 @@ def about_direction(header: str, scale: tuple[float, float] | None) -> list[str]
         return []
     most = "a large number" if scale is None else number(sum(scale))
     advice = f"if so, write {most} minus the number into the table first"
-    return [f"{MORE_IS_BETTER}, but less may be in the column {header!r}: {advice}"]
+    return [f"more is taken to be better, but less may be in the column {header!r}: {advice}"]

@@ -18,7 +18,6 @@ from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
-from coterie.log.direction import MORE_IS_BETTER
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
@@ -182,8 +181,7 @@ class Guess:
         log = read_log(folder)
         # The scale is a guess that a slip of the hand made wider, unless somebody said it.
         slips = () if "utility_range" in self.known else (note for note in log.notes if SLIP in note)
-        less = (note for note in log.notes if note.startswith(MORE_IS_BETTER))
-        return replace(log, notes=(*less, *slips, *own.notes))
+        return replace(log, notes=(*slips, *own.notes))
 
     def __repr__(self) -> str:
         lines = [f"Guess({self.path}: {SHAPES[self.shape]}, {counted(self.rows, 'row')})"]
