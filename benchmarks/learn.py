@@ -5,8 +5,8 @@
 The literal form is the paper's Algorithm 1 as its text describes it: from the uniform strategy, agents in turn
 move a quarter of the way towards a best response to optimistic values, which are averages over 50 drawn joint
 actions of the others, each evaluated term by term; up to 80 sweeps. All three start from the same sums of
-the same log, so reading is not timed. CPU seconds, since other
-work on the machine stretches all others; mean over seeds; delta = 0.01.
+the same log, so reading is not timed, and linear algebra has one thread, as `coterie learn` gives it. CPU seconds,
+since other work on the machine stretches all others; mean over seeds; delta = 0.01.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from coterie.simulate import Simulation
 from coterie.solve import Control, paper
 from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
+from coterie.threads import one_thread
 from harness import record, table
 
 DELTA = 0.01
@@ -156,6 +157,7 @@ class LiteralTotals(Literal):
         return value - width
 
 
+@one_thread()
 def run(setting: Setting, seed: int) -> dict[str, float]:
     rng = np.random.default_rng([seed, setting.n, setting.k, setting.samples])
     source = Simulation.draw(setting.n, setting.k, rng, actions_per_agent=3)

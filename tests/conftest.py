@@ -14,8 +14,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import map_rows
+from coterie import from_scipy
+
+# Workers share the cores. Threads of linear algebra that tests call by itself would wait for each other there, which
+# costs a multiple of the time; what users call has one thread anyway (`coterie.threads`, tests/test_threads.py).
+from_scipy.load()  # what is loaded later would have threads of its own
+threadpool_limits(1, user_api="blas")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -36,7 +36,17 @@ def some(names: Iterable[str], most: int) -> str:
     ('a, b and 2 more', 'a, b')
     """
     listed = list(names)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
+    return joined(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
+
+
+def joined(names: Iterable[str], shown: Callable[[str], str] = str) -> str:
+    """Return names one after another; semicolons part them where a name holds a comma.
+
+    >>> joined(["Ann", "Bo"]), joined(["Lee, Ann", "Bo"])
+    ('Ann, Bo', 'Lee, Ann; Bo')
+    """
+    found = list(names)
+    return ("; " if any("," in one for one in found) else ", ").join(map(shown, found))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -57,6 +67,16 @@ def signed(value: float, decimals: int = 2) -> str:
     """
     shown = f"{value:+.{decimals}f}"
     return shown[1:] if float(shown) == 0 else shown
+
+
+def better_by(value: float, decimals: int = 2) -> str:
+    """Return a change in words, where a sign would be about numbers of which less is better.
+
+    >>> better_by(0.128), better_by(-2), better_by(-0.001)
+    ('0.13 better', '2.00 worse', '0.00')
+    """
+    shown = signed(value, decimals)
+    return f"{shown[1:]} {'better' if value > 0 else 'worse'}" if shown[0] in "+-" else shown
 
 
 def numbered_team(number: str) -> str:

@@ -13,7 +13,9 @@ from coterie.learn.warnings import cautions
 from coterie.log.checking import MANY_TWOS
 from coterie.simulate import ClassPlan, school_class
 from coterie.simulate.school import LIKING
+from coterie.statistics.accumulate import TotalSums
 from coterie.statistics.statistics import Statistics
+from coterie.sums import Sums
 
 
 def means(rng, n, *, alike):
@@ -55,6 +57,25 @@ def statistics_of(frame):
     return Statistics.of(log)
 
 
+def sums_of(frame, setting):
+    """The sums of a frame's totals, made without tables."""
+    sample, agent = frame["sample"].to_numpy(), frame.agent.str.removeprefix("p").astype(int).to_numpy()
+    coalition = frame.coalition.str.removeprefix("table ").astype(int).to_numpy()
+    rows = (
+        np.tile(sample, 2),
+        np.zeros(2 * len(frame), dtype=int),
+        np.tile(agent, 2),
+        np.concatenate([np.full(len(frame), -1), coalition]),
+        np.concatenate([frame.utility.to_numpy(), np.full(len(frame), np.nan)]),
+    )
+    of_size = frame.groupby(["sample", "coalition"]).size().value_counts()
+    teams = Sums.collect(np.array([(0, size) for size in of_size.index]), of_size.to_numpy()[:, None])
+    sums = TotalSums(replace(setting, shares=(1.0,)), unweighted=False)
+    sums.add(*rows)
+    (whole,) = sums.statistics([frame["sample"].nunique()], [teams])
+    return whole
+
+
 def test_who_gets_more_than_they_give_is_found():
     rng = np.random.default_rng(0)
     mu = means(rng, 16, alike=False)
@@ -77,10 +98,15 @@ def test_who_gets_more_than_they_give_is_found():
 def test_false_alarms_where_both_get_the_same(noise):
     """At most 1 in 100 by what is stated; also where totals of a team move together, or are seldom off."""
     alarms, rng = 0, np.random.default_rng(1)
+    frame = totals(rng, means(rng, 12, alike=True), 16, 3, noise)
+    made = statistics_of(frame)
+    for name, array in made.whole.arrays().items():
+        np.testing.assert_array_equal(sums_of(frame, made.setting).arrays()[name], array, err_msg=name)
     for _ in range(60):
-        found = giving(statistics_of(totals(rng, means(rng, 12, alike=True), 16, 3, noise)).whole)
+        found = giving(sums_of(frame, made.setting))
         assert found is not None
         alarms += found.is_surprising(0.01)
+        frame = totals(rng, means(rng, 12, alike=True), 16, 3, noise)
     assert alarms <= 1
 
 

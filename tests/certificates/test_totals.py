@@ -279,3 +279,28 @@ def test_without_bounds_on_means_nothing_is_certified():
         strategy = Strategy.pure([[1, 0], [1, 0], [0, 1]])
         assert fixed(TotalEvidence(ridge), strategy, spaces, 0.1).gap == np.inf
         assert paired(TotalEvidence(ridge), strategy, spaces, 0.1).gap == np.inf
+
+
+def test_other_utilities_of_the_same_design_are_solved_for_once(monkeypatch):
+    joined, totals, _ = log(5)
+    spaces = ActionSpaces.shared(any_subset(K), N)
+    strategy = Strategy.pure(joined[0], [str(i) for i in range(N)], [str(l) for l in range(K)])
+    evidence, other = TotalEvidence(agent_ridge(joined, totals)), agent_ridge(joined, -totals / 2)
+    design, projected, project = evidence.design(strategy), [], AgentRidge.project
+
+    def counted(self, agent, directions):
+        projected.append(agent)
+        return project(self, agent, directions)
+
+    monkeypatch.setattr(AgentRidge, "project", counted)
+    evidence.uniform_bound(design, 0.1)
+    evidence.direction_bound(design, 1.0)
+    assert projected == list(range(N))
+    again = evidence.of_same_design(evidence.estimate.with_moments(other.moment))
+    found = again.uniform_bound(design, 0.1), again.direction_bound(design, 1.0)
+    assert projected == list(range(N))
+    afresh = TotalEvidence(other)
+    sets = spaces.spaces[0].enumerate().astype(float)
+    for one, two in zip(found, (afresh.uniform_bound(design, 0.1), afresh.direction_bound(design, 1.0)), strict=True):
+        np.testing.assert_array_equal(one.to_sets(sets, slice(None)), two.to_sets(sets, slice(None)))
+    assert paired(again, strategy, spaces, 0.1).gap == paired(afresh, strategy, spaces, 0.1).gap

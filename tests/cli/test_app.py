@@ -251,7 +251,7 @@ def test_names_are_printed_as_they_are(call, files, tmp_path, monkeypatch):
     assert ":smile:" in call(*files(strategy={"actions": {"a[/b]": ["Zoë"], ":smile:": []}}))[2]
     assert "'[/x]:smile:'" in call(*files(strategy={"actions": {"[/x]:smile:": []}}))[2]
     monkeypatch.chdir(tmp_path)
-    for command in (SIMULATE, ["demo", "--out"]):
+    for command in (SIMULATE, ["demo", "--time-limit", "0.1", "--out"]):
         code, _, err = call(*command, f"x[/b]:smile:{command[0]}")
         assert code == 0
         assert f"x[/b]:smile:{command[0]}" in err

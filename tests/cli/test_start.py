@@ -503,3 +503,35 @@ def test_typos_are_told_before_the_questions(tmp_path, run, monkeypatch):
     _, _, err = run("start", table, "--out", tmp_path / "log")
     assert "row 62: 6 in the column 'Stars (1-5)' is probably a typo" in " ".join(err.split())
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("cell", ["{}/5", "{}0%", "{} pts", "{}.500,50 €", "good{}"])
+def test_weeks_are_no_outcome_where_outcomes_are_no_numbers(tmp_path, monkeypatch, run, cell):
+    """With sales in euros, weeks were taken for how good it was, and people for rounds, without a word."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w};Team {p // 3};P{p}on;{cell.format((w + p) % 5 + 1)}" for w in range(1, 9) for p in range(6)]
+    Path("t.csv").write_text("\n".join(["Week;Team;Name;Score", *rows, ""]), encoding="utf-8")
+    code, _, err = run("start", "t.csv", "--yes")
+    assert code == 2
+    told = " ".join(err.split())
+    assert "no column holds numbers that say how good it was; 'Score' may be meant, and holds '" in told
+    assert "Write plain numbers: 4 for 4/5" in told
+    assert not Path("t").exists()
+
+
+def test_merged_cells_and_commas_are_told(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{w if p == 0 else ''},{f'Team {p // 3}' if p % 3 == 0 else ''},P{p}on,{p}" for w in range(8) for p in range(6)
+    ]
+    Path("merged.csv").write_text("\n".join(["Week,Team,Name,Score", *rows, ""]), encoding="utf-8")
+    code, _, err = run("start", "merged.csv", "--yes")
+    assert code == 2
+    assert "'Week' is filled in 8 of 48 rows: fill it in every row (merged cells" in " ".join(err.split())
+    rows = [f'{w},Team {p // 3},P{p}on,"{p + 1},{w}20"' for w in range(8) for p in range(6)]
+    Path("commas.csv").write_text("\n".join(["Week,Team,Name,Sales", *rows, ""]), encoding="utf-8")
+    code, _, err = run("start", "commas.csv", "--yes")
+    assert code == 2
+    assert "numbers in 'Sales' hold commas, such as '1,020': write what is meant, 1020 or 1.020" in " ".join(
+        err.split()
+    )

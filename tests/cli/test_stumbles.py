@@ -151,3 +151,41 @@ def test_a_rules_file_that_does_not_say_what_it_is(run, log, tmp_path):
         code,
         'rules.json: it does not say what it is: add "format": "coterie.rules/1"' in " ".join(err.split()),
     ) == (2, True)
+
+
+def test_more_people_together_than_a_team_holds(run, log):
+    """One thing is wrong, and one thing is told, not a rule for each of the pairs."""
+    code, _, err = run("learn", log, "--team-size", "2:3", "--together", "Ada,Bo,Cy,Dov")
+    assert code == 2
+    assert " ".join(err.split()) == (
+        "error: no assignment keeps all rules: Ada, Bo, Cy and Dov are to be together, 4 people, and a team has at "
+        "most 3"
+    )
+
+
+@pytest.mark.parametrize("command", ["learn", "compare"])
+def test_a_table_of_today_may_have_the_words_of_the_log(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("\n".join(["Runde,Ort,Bearbeiter,partner,utility", *ROWS, ""]), "utf-8")
+    rows = ["1,Ada,x,2020", "2,Bo,x,2020", "3,Cy,x,2020", "4,Dov,y,2021", "5,Eli,y,2020", "6,Quinn,y,2022"]
+    places = "\n".join(["Id,Bearbeiter,Ort,Seit", *rows, ""])
+    (tmp_path / "now.csv").write_text(places, "utf-8")
+    columns = ["--columns", "sample=Runde,coalition=Ort,agent=Bearbeiter"]
+    words = ["--today", "now.csv", "--json"] if command == "learn" else ["now.csv", "now.csv", "--json"]
+    code, out, err = run(command, "pairs.csv", *columns, *words)
+    assert code == 0, err
+    assert '"Quinn": [' in out
+
+
+def test_names_that_hold_commas_are_listed_in_one_way(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"Ada": '"Lee, Ada"', "Bo": '"Roy, Bo"', "Cy": "Cy"}
+    rows = [",".join(names.get(cell, cell) for cell in row.split(",")) for row in ROWS]
+    (tmp_path / "pairs.csv").write_text("\n".join(["sample,coalition,agent,partner,utility", *rows, ""]), "utf-8")
+    learn = ["learn", "pairs.csv", "--team-size", "3", "--out", "result.json"]
+    for words in (learn, ["coverage", "pairs.csv", "--strategy", "result.json", "--collect", "2"]):
+        code, out, err = run(*words)
+        assert code == 0, err
+        told = " ".join(out.split())
+        assert "Lee, Ada; " in told or "; Lee, Ada" in told
+        assert "Lee, Ada, " not in told

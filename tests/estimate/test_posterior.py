@@ -7,9 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.estimate.intervals import Bounds
+from coterie.estimate import posterior as module
+from coterie.estimate import variance_draws
+from coterie.estimate.effects import Cells
+from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.pair_means import PairEstimate
-from coterie.estimate.posterior import PossibleMeans, means_left_possible, noise_by_size, possible_means, slope_over
+from coterie.estimate.posterior import (
+    PossibleMeans,
+    means_left_possible,
+    noise_by_size,
+    possible_means,
+    slope_over,
+    variance_of_values,
+    within_pairs,
+)
 from coterie.estimate.unknowns import SizeFree
 
 LEAST = 1e-6
@@ -384,3 +395,104 @@ def test_means_are_as_far_off_as_the_posterior_says(often, kind):
     if kind != "little noise":
         assert 1 / within < seen / said_of_seen < within
     assert said_of_seen < said
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("t", [1, 3])
+def test_a_walk_goes_through_the_likelihood_of_the_effects(t, symmetric, monkeypatch):
+    """One matrix of all observed means has the density that effects have, one family after the other."""
+    monkeypatch.setattr(variance_draws, "PRIOR", 0.0)
+    model = random_model(t, 6, 0, 3, symmetric=symmetric, joined=True, multiplies=False)
+    names = [name for name in model.parts if name != "level" or t > 1]
+    model = replace(model, variances={**model.variances, "level": model.variances["level"] if t > 1 else 0.0})
+    told, found = model._ratios(names, LEAST), []
+    for scale in (1.0, 0.3, 2.5):
+        variances = {name: scale**place * model.variances[name] for place, name in enumerate(names)}
+        height, square = told.log_density(np.log(list(variances.values())))
+        by_walk = height + told.count / 2 * np.log(square) - (square - told.left) / 2
+        by_effects = sum(
+            block.log_likelihood for block in replace(model, variances={**model.variances, **variances})._conditioned
+        )
+        found.append(by_walk - by_effects)
+    np.testing.assert_allclose(found, found[0], atol=1e-6)
+
+
+def test_repeated_values_tell_the_walk_what_noise_is():
+    """Pairs that were seen again and again with other values leave no doubt that values are noisy."""
+    mean, error = observed(5, 1, 8, 0, symmetric=True)
+    once = possible_means(mean, error, 1.0, symmetric=True)
+    calm, loud = (replace(once, within=(squares, 500.0)) for squares in (5.0, 2000.0))
+    seen = np.isfinite(error)
+    factor = [np.mean([(one.error[seen] / error[seen]).mean() for one in two.walked(LEAST)]) for two in (calm, loud)]
+    assert factor[0] < 0.5
+    assert factor[1] > 2
+
+
+def test_walks_are_for_short_logs_and_end_when_it_is_enough():
+    data = observed(5, 1, 8, 0, symmetric=True)
+    model = possible_means(*data, 1.0, symmetric=True)
+    assert len(model.walked(LEAST)) == variance_draws.KEPT
+    assert model.walked(LEAST, lambda: True) == ()
+    assert possible_means(*observed(5, 2, 30, 0, symmetric=False), 1.0, symmetric=False).walked(LEAST) == ()
+    assert replace(model, error=np.full_like(data[1], np.inf)).walked(LEAST) == ()  # nothing was seen
+
+
+def test_values_without_noise_can_be_walked_through(monkeypatch):
+    monkeypatch.setattr(module, "CLEAR", 0.0)
+    mean, _ = observed(5, 1, 8, 0, symmetric=True)
+    exact = np.where(np.eye(8, dtype=bool), np.inf, np.zeros_like(mean))
+    model = possible_means(np.where(np.eye(8, dtype=bool), 0.0, mean), exact, 1.0, symmetric=True)
+    walked = model.walked(LEAST)
+    assert walked
+    assert all(np.isfinite(one.middle).all() for one in walked)
+
+
+def test_where_means_are_clear_a_walk_changes_next_to_nothing_and_is_left_out(monkeypatch):
+    mean = np.random.default_rng(5).normal(size=(1, 8, 8))
+    mean += np.swapaxes(mean, 1, 2)
+    off = ~np.eye(8, dtype=bool)
+    error = np.where(off, 0.04 * mean[0][off].var(), np.inf)[None]
+    once = possible_means(np.where(off, mean, 0.0), error, 5.0, symmetric=True)
+    clear = replace(once, within=(300.0, 300.0))  # ratings that were repeated tell what noise is
+    assert clear.walked(LEAST) == ()
+    unseen = error.copy()
+    unseen[0, 0, 1] = unseen[0, 1, 0] = np.inf
+    assert replace(clear, error=unseen).walked(LEAST)
+    monkeypatch.setattr(module, "CLEAR", 0.0)
+    walked = np.mean([one.middle for one in clear.walked(LEAST)], axis=0)
+    assert np.abs(walked - clear.middle)[0][off].max() < 0.5 * np.sqrt(error[0][off].max())
+
+
+def test_noise_is_not_taken_for_smaller_since_pairs_differ_in_it():
+    """Of skewed values, squares beside variances that were drawn to them one by one were a quarter too small."""
+    rng, count = np.random.default_rng(0), np.full((1, 20, 20), 2.0)
+    values = rng.exponential(size=(2, *count.shape)) - 1
+    moments = Moments(count, values.mean(axis=0), values.var(axis=0, ddof=1), count.size)
+    squares, free = within_pairs(moments, variance_of_values(moments, 10.0), symmetric=False)
+    assert free == count.size
+    assert squares == pytest.approx(free, rel=0.1)
+
+
+@pytest.mark.parametrize("multiplies", [False, True])
+def test_a_walk_knows_only_of_pairs_that_were_seen(multiplies, monkeypatch):
+    """Most of many people never met: a matrix of all that they could have had would not fit into memory."""
+    model = random_model(2, 6, 0, 3, symmetric=True, joined=True, multiplies=multiplies)
+    seen = np.isfinite(model.error)
+    seen[:, :, 3:] = seen[:, 3:] = False
+    model = replace(model, error=np.where(seen, model.error, np.inf))
+    asked = []
+    prior_of = Cells.prior_of
+    monkeypatch.setattr(Cells, "prior_of", lambda cells, part: asked.append(cells) or prior_of(cells, part))
+    told = model._ratios(model.parts, LEAST)
+    (every,) = model._blocks
+    at = np.isfinite(every.error).ravel()
+    assert {len(cells.mean) for cells in asked} == {np.count_nonzero(np.isfinite(every.error).any(axis=(1, 2, 3)))}
+    for name, kernel in zip(model.parts, told.kernels, strict=True):
+        scale = 1 / np.sqrt(every.error.ravel()[at])
+        np.testing.assert_allclose(kernel, scale[:, None] * prior_of(every, name)[np.ix_(at, at)] * scale)
+
+
+def test_a_walk_that_takes_too_long_for_many_people_is_left_out(monkeypatch):
+    model = possible_means(*observed(5, 1, 8, 0, symmetric=True), 1.0, symmetric=True)
+    monkeypatch.setattr(module, "WORK", variance_draws.KEPT * model._cost - 1)
+    assert model.walked(LEAST) == ()

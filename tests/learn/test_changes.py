@@ -1,5 +1,6 @@
 """What changes against today and why, against sums over pairs."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 from coterie import Game, Log, Rules, StableLearner, Strategy
-from coterie.learn.changes import Change, Mate, changes_from
+from coterie.learn.changes import Change, Loss, Mate, changes_from, losses_from
 from coterie.learn.result import Result
 
 
@@ -68,6 +69,23 @@ def test_changes_are_sums_over_those_who_come_and_go(value, actions):
                 assert [(mate.name, -sign * mate.value) for mate in mates] == [
                     (name, pytest.approx(gain)) for gain, name in every[:2] if gain < 0
                 ]
+        gains = {i: worth(new, i) - worth(now, i) for i in range(n) if staff[i]}
+        losses = losses_from(pure(game, now), pure(game, new), game, wishes(staff))
+        assert [one.agent for one in losses] == [game.agents[i] for i in gains if gains[i] < 0 and now[i].any()]
+        for one in losses:
+            i = game.agents.index(one.agent)
+            before, after = met(now, i), met(new, i)
+            gone = sorted((-value, name) for name, value in before.items() if name not in after)
+            come = sorted((value, name) for name, value in after.items() if name not in before)
+            assert [mate.name for mate in one.without] == [name for _, name in gone[:2]]
+            assert [mate.value for mate in one.instead] == [pytest.approx(value) for value, _ in come[:2]]
+            assert one.expected == pytest.approx(-gains[i])
+            team = [gains[game.agents.index(name)] for name in after]
+            assert one.others == pytest.approx(np.mean(team) if team else 0.0)
+            assert one.everybody == pytest.approx(np.mean(list(gains.values())))
+            most = max(team if one.others > 0 else gains.values())
+            assert (one.most is None) == (most <= 0)
+            assert one.most is None or one.most.value == pytest.approx(most)
 
 
 def test_whoever_moves_along_is_no_reason():
@@ -111,6 +129,24 @@ def test_reasons_in_words():
     one = Change("a", ("x",), ("y",), -0.2, (Mate("b", 0.5),), (Mate("c", -0.4), Mate("d", -0.1)), "c left")
     assert one.why() == "with b (+0.50); without c (-0.40), d (-0.10); c left"
     assert Change("a", (), ("y",), 0.0).why() == ""
+
+
+def test_a_loss_in_words():
+    """Whoever loses is told whom they lose and get, what it brings to whom, and what to all."""
+    one = Loss("a", 0.4, (Mate("b", 0.5),), (Mate("c", -0.1),), 0.3, Mate("c", 0.9), 0.2)
+    words = one.told(lambda worth: f"{worth:+.1f}", lambda gain: f"{gain:.1f}")
+    assert words == (
+        "a is worse off than today by 0.4: without b (+0.5), now with c (-0.1). The others in their team gain 0.3 "
+        "each on average, c most (0.9); all together gain 0.2 per person."
+    )
+    elsewhere = replace(one, others=-0.1, without=(), instead=())
+    assert elsewhere.told(str, str) == (
+        "a is worse off than today by 0.4. Others gain by it, c most (0.9); all together gain 0.2 per person."
+    )
+    nobody = replace(one, others=-0.1, most=None, everybody=-0.3)
+    assert nobody.told(str, str) == "a is worse off than today by 0.4: without b (0.5), now with c (-0.1)."
+    forced = replace(one, note="today's teams break a rule: team size")
+    assert forced.told(str, str).endswith("now with c (-0.1). Today's teams break a rule: team size.")
 
 
 def test_tables_without_names_keep_those_of_today(tmp_path):

@@ -28,12 +28,17 @@ def evidence(rng, n, k, *, aware, symmetric=True):
     )
 
 
+def drawn(found, spaces, rng, *, symmetric):
+    possible = means_left_possible(found.estimate.moments, 1.0, symmetric=symmetric)
+    return possible_games(found, possible, spaces, rng)
+
+
 @pytest.mark.parametrize("aware", [False, True])
 def test_gaps_are_exact(aware):
     """Many pure profiles at once, and mixed ones, against one exact gap after the other."""
     rng = np.random.default_rng(3)
     spaces = Simulation.draw(5, 3, rng, actions_per_agent=4).game.actions
-    for game in possible_games(evidence(rng, 5, 3, aware=aware), spaces, rng, symmetric=True):
+    for game in drawn(evidence(rng, 5, 3, aware=aware), spaces, rng, symmetric=True):
         pure = [Strategy.pure(sets, game.agents, game.coalitions) for sets in spaces.sample(rng, 6)]
         uniform = Strategy.uniform(spaces, game.agents, game.coalitions)
         for strategies in (pure, [*pure, uniform]):
@@ -46,13 +51,13 @@ def test_games_are_draws_from_the_posterior(symmetric):
     n, k = 6, 2
     spaces = Simulation.draw(n, k, rng).game.actions
     found = evidence(rng, n, k, aware=False, symmetric=symmetric)
-    games = list(possible_games(found, spaces, np.random.default_rng(0), symmetric=symmetric))
+    games = list(drawn(found, spaces, np.random.default_rng(0), symmetric=symmetric))
     assert len(games) == DRAWS
     posterior = means_left_possible(found.estimate.moments, 1.0, symmetric=symmetric)
     again = np.random.default_rng(0)
     for game in games:
-        drawn = np.clip(posterior.draw(again), -1, 1) * ~np.eye(n, dtype=bool)
-        np.testing.assert_array_equal(np.stack([game.utilities.means.matrix(l) for l in range(k)]), drawn)
+        means = np.clip(posterior.draw(again), -1, 1) * ~np.eye(n, dtype=bool)
+        np.testing.assert_array_equal(np.stack([game.utilities.means.matrix(l) for l in range(k)]), means)
         assert game.is_symmetric == symmetric
 
 
@@ -68,7 +73,7 @@ def test_coalitions_never_observed_are_at_the_ends_of_their_range(aware):
     assert np.flatnonzero(never_observed(found)).tolist() == unseen
     everybody = np.ones((1, n, k), dtype=bool)
     ends = []
-    for game in possible_games(found, spaces, rng, symmetric=True):
+    for game in drawn(found, spaces, rng, symmetric=True):
         rooms = game.utilities.pure_room_values(everybody, np.array([0]))[0, 0]
         ends.append(tuple(np.round(rooms[unseen] / (n - 1), 12).tolist()))
     ways = [(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)]

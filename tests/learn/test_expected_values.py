@@ -1,5 +1,7 @@
 """What is expected of teams that were chosen for it is what they turn out to be worth, about, and within its range."""
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -80,6 +82,53 @@ def test_ranges_of_ratings_hold_about_as_often_as_they_say():
         _, true, low, high = told(believed(firm.log()), truth, rng)
         held.append(low <= true <= high)
     assert np.mean(held) >= 0.58  # 80 %, less two and a half standard errors
+
+
+def rated(rng, *, rounds=5, person=1.0, pair=1.5, noise=10.0):
+    """A log of what pairs of teams of three got, the same for both, and the truth."""
+    ability, both = rng.normal(0, person, PEOPLE), np.triu(rng.normal(0, pair, (PEOPLE, PEOPLE)), 1)
+    truth = ability[:, None] + ability + both + both.T
+    members, pairs = [], []
+    for event in range(rounds):
+        for t, team in enumerate(rng.permutation(PEOPLE).reshape(-1, SIZE)):
+            members += [(str(event), f"p{i:02}", str(t)) for i in team]
+            pairs += [
+                (
+                    str(event),
+                    str(t),
+                    f"p{i:02}",
+                    f"p{j:02}",
+                    float(np.clip(truth[i, j] + rng.normal(0, noise), -50, 50)),
+                )
+                for i, j in combinations(sorted(team), 2)
+            ]
+    named = (
+        (("sample", "agent", "coalition"), members),
+        (("sample", "coalition", "agent", "partner", "utility"), pairs),
+    )
+    tables = [pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))) for names, rows in named]
+    return Log.from_frames(
+        memberships=tables[0], pairs=tables[1], utility_range=(-50, 50), pool_coalitions=True, symmetric=True
+    ), truth
+
+
+@pytest.mark.slow
+def test_hardly_anything_but_noise_is_not_taken_for_people():
+    """With variances near the likeliest ones, too much was expected of what teams have more than others."""
+    held = []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        log, truth = rated(rng)
+        beliefs = believed(log)
+        several = [rng.permutation(PEOPLE).reshape(-1, SIZE) for _ in range(300)]
+        best = max(several, key=lambda one: worth(beliefs.middle[0], one))
+
+        def more(values, best=best, lots=several[:20]):
+            return worth(values, best) - np.mean([worth(values, one) for one in lots])
+
+        low, high = np.quantile([more(values[0]) for values in beliefs.draws(rng, 100)], [0.1, 0.9])
+        held.append(low <= more(truth) <= high)
+    assert np.mean(held) >= 0.6  # 80 %, less two and a half standard errors
 
 
 def praised(rng, *, best=9.7, events=40):

@@ -11,7 +11,7 @@ from coterie.certificates.certificate import Doubt, Witness
 from coterie.game.rules import TeamSize
 from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
-from coterie.learn.result import Together
+from coterie.learn.result import Data, Together
 from coterie.learn.summary import (
     against_today,
     better_places,
@@ -30,6 +30,11 @@ from coterie.learn.summary import (
 )
 
 NOW = {"Ada": ["x"], "Bo": ["y"], "Cy": ["x"], "Di": ["y"]}
+
+
+def data_with(**said):
+    """Return what a result says of a log of ratings from 1 to 5."""
+    return Data("semi-bandit", True, "ignore", "pairs", (1.0, 5.0), 10, "", **said)
 
 
 def step(*movers):
@@ -138,7 +143,7 @@ def test_what_is_expected_has_its_range():
     option = Option("recommended", strategy, "paired", 1.0, 0.5, 0.0, None, expected_range=(0.2, 0.7))
     result = SimpleNamespace(
         options=(option,), strategy=strategy, value="average", unit="stars", rules=SimpleNamespace(staff=None),
-        data=SimpleNamespace(neutral=3.0, average=3.4, utility_range=(1.0, 5.0)), contradicted=(),
+        data=data_with(neutral=3.0, average=3.4), contradicted=(),
     )  # fmt: skip
     assert expected_worth(result) == (
         "3.5 stars per teammate (with 80 % probability 3.2 to 3.7; 3 is as good as being alone)"
@@ -166,7 +171,7 @@ def placed(
             for name in agents
         },
         estimate=SimpleNamespace(utility={name: rooms[name][0].value for name in agents}),
-        data=SimpleNamespace(neutral=neutral, totals=totals, average=2.5, utility_range=(1, 5)),
+        data=data_with(neutral=neutral, totals=totals, average=2.5),
         rules=SimpleNamespace(staff=None),
         certificate=SimpleNamespace(newcomers=(), gap=1.0),
         value=value, goal=goal, unit="stars", contradicted=(), stability="swap",
@@ -220,7 +225,7 @@ def test_who_has_least_is_told_with_their_own_range_and_what_looks_after_them():
     assert advised not in less_well_off(placed(TWO, goal="fairness"), advise=True)
     result.contradicted = ("independence",)
     assert "80 %" not in less_well_off(result, advise=False)
-    result.data.average = result.data.neutral = 2.0  # not the middle of 1 to 5: the average of the table
+    result.data = replace(result.data, average=2.0, neutral=2.0)  # not the middle of 1 to 5: the average of the table
     assert "Di with 1.50 stars per teammate (below the average of the table)." in less_well_off(result, advise=False)
     in_all = less_well_off(placed(TWO, value="total"), advise=False)
     assert in_all == "Least well off: Di with -0.50 stars over all teammates (worse than alone)."

@@ -60,6 +60,31 @@ def test_draws_are_few_when_it_is_late(firm):
         assert count <= len(drawn) <= count + 1
 
 
+@pytest.mark.parametrize("says_little", [False, True])
+def test_what_will_hardly_certify_is_not_held_out_when_time_is_up(firm, monkeypatch, says_little):
+    asked, searched, search = [], [], teams.best_teams
+
+    def recorded(task, control, *, begin=(), **how):
+        searched.append(list(begin))
+        return search(task, control, begin=begin, **how)
+
+    def told(self, *of_what):
+        asked.append(judged(self, *of_what))
+        return says_little
+
+    judged = teams._Teams._says_little
+    monkeypatch.setattr(teams._Teams, "_says_little", told)
+    monkeypatch.setattr(teams, "best_teams", recorded)
+    result = learnt(firm, time_limit=1e-9)
+    assert len(asked) == 1
+    first, *others = searched
+    assert first == []
+    assert len(others) == (1 if says_little else 2)
+    assert all(begin for begin in others)  # what the first look found is not looked for again
+    assert result.solver.status == "time"
+    assert result.certificate.method == "paired" or not says_little
+
+
 @pytest.mark.parametrize("cut", ["time", "interrupted"])
 @pytest.mark.parametrize("bandit", [False, True])
 def test_a_search_that_is_cut_short_promises_no_more(firm, cut, bandit):
@@ -98,6 +123,8 @@ def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, c
 
     monkeypatch.setattr(posterior.PossibleMeans, "step", counted)
     monkeypatch.setattr(posterior.PossibleMeans, "others", told)
+    # A short log walks through variances instead, which is left to tests of the posterior.
+    monkeypatch.setattr(posterior.PossibleMeans, "walked", lambda *_: ())
     for name in {"TIMED", size}:
         monkeypatch.setattr(teams, name, 0)
     how = {"": {}, "time": {"time_limit": 1e-9}, "interrupted": {"stop": lambda: True}}[cut]

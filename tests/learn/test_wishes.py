@@ -5,6 +5,7 @@ import pytest
 import xlsxwriter
 
 import coterie
+from coterie.learn.result import Data
 from coterie.learn.summary import what_neutral_is
 from coterie.learn.wishes import wishes_about
 
@@ -46,7 +47,7 @@ def test_a_neutral_point_that_is_the_average_is_called_so():
     from types import SimpleNamespace
 
     def told(neutral, average):
-        data = SimpleNamespace(neutral=neutral, average=average, utility_range=(1.0, 5.0))
+        data = Data("semi-bandit", True, "ignore", "pairs", (1.0, 5.0), 10, "", neutral=neutral, average=average)
         return what_neutral_is(SimpleNamespace(data=data))
 
     assert told(2.98, 2.984) == "2.98 is the average of the table"

@@ -12,7 +12,7 @@ import coterie
 from coterie.errors import InputError
 from coterie.log.inspection import inspect_log
 from coterie.log.names import about_swapped, cleaned, spellings
-from coterie.log.scales import likely_scale
+from coterie.log.scales import likely_scale, stated_scale
 from coterie.statistics.statistics import Statistics
 
 HEADER = ["sample", "coalition", "agent", "partner", "utility"]
@@ -340,6 +340,41 @@ def test_one_typo_is_named(csv_log):
 def test_scales(times, ends, typos):
     found = likely_scale(times)
     assert ((found.low, found.high), found.typos) == (ends, typos)
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Jury score (0-10)", (0, 10)),
+        ("Score [0 \u2013 10]", (0, 10)),
+        ("Punkte (von 0 bis 15)", (0, 15)),
+        ("Rating, scale 1 to 7", (1, 7)),
+        ("Change (-2..2)", (-2, 2)),
+        ("Note (1 = sehr gut, 6 = ungenügend)", (1, 6)),
+        ("Peer ratings (1 = never again, 3: fine, 5 = any time)", (1, 5)),
+        ("0 = bad, 2.5 = good", (0, 2.5)),
+        ("Points", None),
+        ("Score 2", None),
+        ("Score (2024-05-01)", None),
+        ("Score (1/2 done)", None),
+        ("Score (Q1-Q4)", None),
+        ("Week 1-5", None),
+        ("Stars (5-5)", None),
+    ],
+)
+def test_scales_that_headers_tell_of(text, ends):
+    assert stated_scale(text) == ends
+
+
+def test_a_scale_that_is_written_is_taken_unless_values_contradict_it():
+    seen = {2.7: 20, 6: 40, 9.1: 20}
+    assert likely_scale(seen).low == 1
+    found = likely_scale(seen, ratings=False, stated=(0, 10))
+    assert (found.low, found.high) == (0, 10)
+    assert found.why == "values go from 2.7 to 9.1, and 0 to 10 is said to be the scale"
+    slip = likely_scale(seen | {91: 1}, ratings=False, stated=(0, 10))
+    assert (slip.low, slip.high, slip.typos) == (0, 10, 1)
+    assert likely_scale({20: 30, 90: 30}, stated=(0, 10)).high == 100
 
 
 def test_a_column_that_another_sheet_has_is_found_there(workbook):

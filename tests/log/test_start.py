@@ -909,19 +909,28 @@ def test_swapped_columns_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "is_told"),
+    ("header", "guessed"),
     [
-        ("Note", True),
+        ("Note", False),
+        ("Minutes", False),
         ("Rank", True),
         ("Score (1=best 5=worst)", True),
         ("Fehler", True),
-        ("Rating", False),
-        ("Points", False),
+        ("Rating", None),
+        ("Points", None),
     ],
 )
-def test_a_scale_that_may_go_the_other_way_is_told(saved, tmp_path, header, is_told):
-    """Grades of which 1 is best were taken for stars without a word."""
-    log = coterie.start(saved([(*HEADER[:-1], header), *events(24)])).write(tmp_path / "log")
+def test_a_scale_that_may_go_the_other_way_is_turned_or_told(saved, tmp_path, header, guessed):
+    """What a name leaves open is no guess: it is told until somebody says which."""
+    table = saved([(*HEADER[:-1], header), *events(24)])
+    guess = coterie.start(table)
+    assert [one.value for one in guess.answers if one.name == "lower_is_better"] == [guessed][: guessed is not None]
+    assert guess.options.get("lower_is_better") == (guessed or None)
+    log = guess.write(tmp_path / "log")
     for told in (log.notes, coterie.read_log(tmp_path / "log").notes):
         about = f"more is taken to be better, but less may be in the column {header!r}"
-        assert sum(about in one for one in told) == is_told  # once
+        assert sum(about in one for one in told) == (guessed is False)  # once
+    for said in (True, False):
+        declared = coterie.start(table, lower_is_better=said)
+        assert declared.options["lower_is_better"] == said
+        assert not any("more is taken" in note for note in declared.write(tmp_path / f"{said}").notes)

@@ -1,17 +1,24 @@
 """Objectives are the certificates, for every kind of evidence, and quick moves are moves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, Game, Strategy, UpTo
+from coterie.certificates import total_evidence
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.gains import SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
+from coterie.certificates.listed_totals import ListedTotals
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widths import one_event
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.ridge import AgentRidge, JointRidge
 from coterie.game.actions import ExplicitSets
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.paper_scheme import SurrogateObjective
@@ -136,3 +143,52 @@ def test_estimated_gap_names():
     assert objective.label == "estimated gap"
     assert objective.game.agents == game.agents
     assert isinstance(objective.game, Game)
+
+
+def random_totals(n, k, rng, *, symmetric):
+    """Return what few random totals say, one regression for each agent or one of all edges."""
+
+    def seen(size):
+        rows = rng.integers(0, 2, (40, size)).astype(float)
+        return rows.T @ rows, rows.T @ rng.normal(size=40)
+
+    bounds = Bounds(-1.0, 2.0)
+    if not symmetric:
+        grams, moments = zip(*(seen(k * (n - 1)) for _ in range(n)), strict=True)
+        return TotalEvidence(AgentRidge(grams, moments, bounds))
+    pairs = {pair: t for t, pair in enumerate((i, j) for j in range(n) for i in range(j))}
+    edges = tuple(
+        np.array([l * len(pairs) + pairs[min(i, j), max(i, j)] for l in range(k) for j in range(n) if j != i])
+        for i in range(n)
+    )
+    return TotalEvidence(JointRidge(*seen(k * len(pairs)), edges, bounds))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("second_look", [False, True])
+def test_deviation_by_deviation_totals_are_the_same(monkeypatch, symmetric, second_look):
+    """Compiled sums over listed sets against forms of all rooms, for agents with different sets."""
+    rng = np.random.default_rng(7)
+    sets = [rng.random((count, 4)) < 0.5 for count in (3, 1, 4, 2, 3)]
+    sets = [np.unique(one | (~one.any(axis=1)[:, None] & (np.arange(4) == 0)), axis=0) for one in sets]
+    spaces = ActionSpaces(tuple(ExplicitSets(one) for one in sets))
+    evidence = random_totals(5, 4, rng, symmetric=symmetric)
+    if second_look:
+        evidence = replace(evidence, variances=rng.uniform(0.1, 2.0, 5))
+    profiles, movers = spaces.sample(rng, 20), np.array([0, 2, 2, 4, 3])
+    actions = np.array([spaces.spaces[i].sample(rng, 1)[0] for i in movers])
+    outside = ~profiles[:2]
+    found = []
+    for least in (np.inf, 0):
+        monkeypatch.setattr(total_evidence, "LISTED", least)
+        for kind, form in ((PairedObjective, "best"), (PairedObjective, "box"), (HoldoutObjective, "both")):
+            objective = kind(evidence, spaces, 0.1, form=form)
+            assert isinstance(objective._batched, ListedTotals) == (least == 0)
+            some = objective.margins_of_moves(profiles[0], movers, actions, np.array([1, 4]))
+            found.append([
+                objective.margins(profiles), objective.margins(outside), some,
+                objective.moved_margins(profiles[0], movers, actions),
+            ])  # fmt: skip
+    for slow, fast in zip(found[:3], found[3:], strict=True):
+        for one, two in zip(slow, fast, strict=True):
+            np.testing.assert_allclose(two, one, rtol=1e-9, atol=1e-10)

@@ -36,12 +36,13 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
             return Check("drift", "no objection", "what pairs get does not visibly change over time")
         within = f"what pairs get does not visibly change within any of the {seen.logs} logs that were added up"
         return Check("drift", "not tested", f"{within}; whether it changed from log to log is not tested")
+    before, after = map(statistics.setting.told, (change.before, change.after))
     where = f" in {change.coalition}" if change.coalition else ""
     return Check(
         "drift",
         "broken",
         f"what pairs get is not the same in the first and in the second half of the rounds (such as {change.agent} "
-        f"and {change.partner}{where}: {change.before:.2f}, then {change.after:.2f}): use {said('since')} to leave "
+        f"and {change.partner}{where}: {before:.2f}, then {after:.2f}): use {said('since')} to leave "
         "out earlier rounds",
     )
 

@@ -160,8 +160,8 @@ class Evidence(ABC):
         """Return an estimate that each gain exceeds with probability about delta, see `coterie.certificates.likely`."""
 
     @abstractmethod
-    def batched(self) -> Bounding[Design] | None:
-        """Return the same evidence for the designs of many pure profiles; None where they are taken one by one."""
+    def batched(self, spaces: ActionSpaces) -> Bounding[Design] | None:
+        """Return the same evidence for the designs of many pure profiles of `spaces`; None: they come one by one."""
 
     @abstractmethod
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
@@ -187,7 +187,7 @@ class Evidence(ABC):
         if self.allows_dependence:
             independent = f"{given}, rounds are independent; pairs of one round need not be"
         bounds = self.bounds
-        between = f"between {bounds.neutral + bounds.low:g} and {bounds.neutral + bounds.high:g}"
+        between = "between {:g} and {:g}".format(*bounds.told)
         limits = f"what a pair gets lies {between}"
         if bounds.sigma is not None:
             limits = f"what a pair gets is sub-Gaussian with scale {bounds.sigma:g} around its mean"

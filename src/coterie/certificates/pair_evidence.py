@@ -19,6 +19,7 @@ from coterie.estimate.posterior import variance_of_values
 from coterie.estimate.seen_pairs import listed_as
 from coterie.estimate.step_design import StepDesign
 from coterie.estimate.unknowns import PairBatch, Unknowns
+from coterie.game.actions import ActionSpaces
 
 MOST_CELLS = 20_000_000
 """Matrices of all agents are kept at hand, for many profiles at once, up to so many numbers."""
@@ -183,7 +184,8 @@ class PairEvidence(Evidence):
     def errors(self) -> FloatArray:
         return np.asarray(self.roots + self.bounds.half_range * self._unseen)
 
-    def batched(self) -> Bounding[Design] | None:
+    def batched(self, spaces: ActionSpaces) -> Bounding[Design] | None:
+        del spaces
         estimate = self.estimate
         if estimate.noise is None or estimate.noise.together is None:
             return self

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,8 +16,12 @@ from coterie.estimate.design import Design, StrategyDesign, directions
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import JointRidge, LinearEstimate, Projection
 from coterie.estimate.unknowns import PairBatch, SizeFree, Unknowns
+from coterie.game.actions import ActionSpaces
 
 _SIZE_FREE = SizeFree()
+
+LISTED = 500_000
+"""From more than so many (moves x agents x actions x coalitions x unknowns) on, compiled code is worth loading."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,30 @@ class TotalEvidence(Evidence):
             centred[rows] = design.rows_directions(rows) @ source.theta(i)
         return np.asarray(centred + self.bounds.middle * design.partners)
 
+    def projections(self, design: Design) -> Projection:
+        """Return how well the estimate knows the rooms of every row; the rows of one agent are solved for together.
+
+        It takes most of a certificate's time, so it is done once for a strategy, whichever widths ask for it.
+        """
+        if design not in self._projected:
+            project = self.estimate.project
+            found = [(rows, project(i, design.rows_directions(rows))) for i, rows in design.rows_by_owner()]
+            order = np.argsort(np.concatenate([rows for rows, _ in found]))
+            self._projected[design] = Projection(
+                *(np.concatenate([getattr(one, part) for _, one in found])[order] for part in ("ellipsoid", "solved"))
+            )
+        return self._projected[design]
+
+    def of_same_design(self, estimate: LinearEstimate) -> "TotalEvidence":
+        """Return what an estimate proves that differs from this one in utilities only: as well known, the same."""
+        other = replace(self, estimate=estimate)
+        vars(other)["_projected"] = self._projected  # the cached property
+        return other
+
+    @cached_property
+    def _projected(self) -> WeakKeyDictionary[Design, Projection]:
+        return WeakKeyDictionary()
+
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
         return widths.ellipsoid(self, design, delta) if self.is_bounded else self.range_bound(design)
 
@@ -76,8 +105,14 @@ class TotalEvidence(Evidence):
         """Return a bound as narrow as a second pass is expected to make it; its rows belong to these agents."""
         if self.variances is None or not isinstance(bound, RootBound):
             return bound
-        scale = np.minimum(self.variances / self.bounds.half_range**2, 1.0)[agents]
-        return replace(bound, square=bound.square * scale[:, None, None])
+        return replace(bound, square=bound.square * self.narrowing[agents][:, None, None])
+
+    @property
+    def narrowing(self) -> FloatArray:
+        """By how much a second pass is expected to make each agent's variances smaller, shape (n,)."""
+        if self.variances is None:
+            return np.ones(self.estimate.n_agents)
+        return np.minimum(self.variances / self.bounds.half_range**2, 1.0)
 
     @property
     def learns(self) -> bool:
@@ -116,11 +151,24 @@ class TotalEvidence(Evidence):
     def preview(self, learning: "TotalEvidence") -> "TotalEvidence":
         return replace(self, estimate=self.estimate.blind(), means=learning.means or learning.estimate)
 
-    def batched(self) -> Bounding[Design] | None:
+    def batched(self, spaces: ActionSpaces) -> Bounding[Design] | None:
         if not self.unknowns.is_linear or not self.is_bounded:
             return None
+        if self._is_listed(spaces):
+            from coterie.certificates.listed_totals import ListedTotals  # compiled: loaded where it is needed
+
+            return ListedTotals(self, spaces)
         unknowns = [len(self.estimate.theta(i)) for i in range(self.estimate.n_agents)]
         return TotalBatches(self) if 3 * sum(d * d for d in unknowns) <= MOST_CELLS else None
+
+    def _is_listed(self, spaces: ActionSpaces) -> bool:
+        """Return whether deviations are few enough to be taken one by one, and many enough for compiled code."""
+        n, actions = self.estimate.n_agents, max(space.size for space in spaces.spaces)
+        unknowns = self.estimate.factor(0).dimension
+        # What each set of each partner adds to what is solved for, for every pair of own sets.
+        fits = n**2 * actions * (actions * (actions - 1) // 2) * unknowns <= MOST_CELLS
+        is_worth_it = (n * actions) ** 2 * spaces.n_coalitions * unknowns > LISTED
+        return isinstance(self.unknowns, SizeFree) and fits and is_worth_it
 
 
 class TotalBatches:

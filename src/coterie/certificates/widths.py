@@ -138,38 +138,37 @@ def totals(known: "TotalEvidence", design: Design, log_term: LogTerm) -> RootBou
     (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L) = delta.
     """
     estimate = known.estimate
-    found = projections(estimate, design)
+    found = known.projections(design)
     proxy, bias = noise_form(found, estimate), bias_form(found, estimate)
     return totals_bound(design, known.rooms(design), proxy, bias, log_term)
-
-
-def projections(estimate: "LinearEstimate", design: Design) -> Projection:
-    """Return how well an estimate knows the rooms of every row; the rows of one agent are solved for together."""
-    by_owner = [(rows, estimate.project(agent, design.rows_directions(rows))) for agent, rows in design.rows_by_owner()]
-    order = np.argsort(np.concatenate([rows for rows, _ in by_owner]))
-    return Projection(
-        *(np.concatenate([getattr(one, part) for _, one in by_owner])[order] for part in ("ellipsoid", "solved"))
-    )
 
 
 def noise_form(projection: Projection, estimate: "LinearEstimate") -> FloatArray:
     """Return r^2 (c' G^-1 c - lambda |G^-1 c|^2) of a projection's k combinations c and their products, (..., k, k)."""
     squares = np.swapaxes(projection.solved, -1, -2) @ projection.solved
-    return np.asarray(estimate.bounds.half_range**2 * (projection.ellipsoid - estimate.penalty * squares))
+    return noise_proxy(projection.ellipsoid, squares, estimate)
+
+
+def noise_proxy(ellipsoid: FloatArray, squares: FloatArray, estimate: "LinearEstimate") -> FloatArray:
+    """Return r^2 (c' G^-1 c - lambda |G^-1 c|^2) from c' G^-1 c and |G^-1 c|^2, or from products of several c."""
+    return np.asarray(estimate.bounds.half_range**2 * (ellipsoid - estimate.penalty * squares))
 
 
 def bias_form(projection: Projection, estimate: "LinearEstimate") -> FloatArray:
     """Return lambda h G^-1 c for a projection's k combinations c, shape (..., k, d): their 1-norm bounds the bias."""
-    return np.asarray(estimate.penalty * estimate.bounds.half_width * np.swapaxes(projection.solved, -1, -2))
+    return bias_of(np.swapaxes(projection.solved, -1, -2), estimate)
+
+
+def bias_of(solved: FloatArray, estimate: "LinearEstimate") -> FloatArray:
+    """Return lambda h G^-1 c from G^-1 c, or lambda h |G^-1 c|_1 from its 1-norm."""
+    return np.asarray(estimate.penalty * estimate.bounds.half_width * solved)
 
 
 def totals_bound(
     design: Design, rooms: FloatArray, proxy: FloatArray, bias: FloatArray, log_term: LogTerm
 ) -> RootBound:
     """Return x . rooms + |x' bias|_1 + sqrt(2 L x' proxy x)."""
-    return RootBound(
-        LinearBound(design.marginals, rooms, rooms), proxy, Shape(times_sqrt=np.sqrt(2 * log_term)), bias=bias
-    )
+    return RootBound(LinearBound(design.marginals, rooms, rooms), proxy, hoeffding_shape(log_term), bias=bias)
 
 
 def ellipsoid(known: "TotalEvidence", design: Design, delta: float) -> RootBound:
@@ -178,7 +177,7 @@ def ellipsoid(known: "TotalEvidence", design: Design, delta: float) -> RootBound
     By the Cauchy-Schwarz inequality, |c' (theta^ - theta)| <= |theta^ - theta|_G |c|_(G^-1).
     """
     estimate = known.estimate
-    forms = projections(estimate, design).ellipsoid
+    forms = known.projections(design).ellipsoid
     every = [ellipsoid_radius(estimate, i, delta) for i in range(estimate.n_agents)]
     radii = np.array(every)[design.owners]
     return ellipsoid_bound(design.marginals, known.rooms(design), forms, radii)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, short, wrapped
-from coterie.words import counted
+from coterie.words import counted, joined
 
 if TYPE_CHECKING:
     from coterie.collect import Aim, Collection, Forming, Planned, Wanted
@@ -111,13 +111,15 @@ def _who(rounds: Sequence["Planned"], called: Called) -> Iterator[str]:
     yield from ("", "Who should work where")
     for planned in rounds[:ASSIGNMENTS]:
         members = planned.strategy.members()
-        teams = "; ".join(
-            f"{short(called.get(name, name))}: {', '.join(short(agent) for agent in team)}"
-            for name, team in members.items()
-            if team
-        )
         moves = "" if planned.moves is None else f", {counted(planned.moves, 'person moves', 'people move')}"
-        yield from wrapped(f"{counted(planned.times, 'time')}{moves}: {teams}", "  - ", "    ")
+        times = f"{counted(planned.times, 'time')}{moves}:"
+        teams = [f"{short(called.get(name, name))}: {joined(team, short)}" for name, team in members.items() if team]
+        if any("," in name for team in members.values() for name in team):  # semicolons part people then
+            yield from wrapped(times, "  - ", "    ")
+            for team in teams:
+                yield from wrapped(team, "    ", "      ")
+        else:
+            yield from wrapped(f"{times} {'; '.join(teams)}", "  - ", "    ")
     if len(rounds) > ASSIGNMENTS:
         rest = sum(planned.times for planned in rounds[ASSIGNMENTS:])
         others = counted(len(rounds) - ASSIGNMENTS, "more assignment")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import GUESS, chance, counted, signed
+from coterie.words import GUESS, chance, counted, decimals
 
 if TYPE_CHECKING:
-    from coterie.learn.comparison import Amount, Comparison, Person
+    from coterie.learn.comparison import Amount, Comparison, Person, Score
 
 LIKELY = 0.8
 """A change of which the sign is at least so probable is called likely."""
@@ -38,6 +38,9 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
     yield ""
     yield from _together(found)
     yield ""
+    if found.one.scores and found.two.scores:
+        yield from _scores(found)
+        yield ""
     yield from _people(found)
     if found.warnings:
         yield from ("", "Warnings")
@@ -50,13 +53,35 @@ def _together(found: "Comparison") -> Iterator[str]:
     n = max(1, found.n_counted)
     rows = [["", "expected", *([] if found.says_nothing else ["at least", "at most"])]]
     for name, amount in ((found.one.label, found.one.value), (found.two.label, found.two.value)):
-        rows.append([name, *_numbers(found, amount / n, found.shown)])
+        each = amount / n
+        rows.append([name, found.shown(each.expected), *([] if found.says_nothing else found.ends(each))])
     rows.append(["difference", *_numbers(found, found.per_person, found.changed_by)])
     people = counted(found.n_counted, "person", "people")
     yield f"What both are worth ({found.counted_in}; mean of {people})"
     yield from aligned(rows, left=(0,))
     if found.left_out:
         yield from wrapped(f"Not counted: {', '.join(short(name) for name in found.left_out)}.")
+
+
+def _scores(found: "Comparison") -> Iterator[str]:
+    """Yield what the teams of both are expected to score, where that differs."""
+    one, two = found.one.scores, found.two.scores
+    every = [*one, *(name for name in two if name not in one)]
+    told = [name for name in every if one.get(name) != two.get(name)]
+    places = decimals(*(score.range for side in (one, two) for score in side.values() if score.range))
+
+    def shown(score: "Score | None") -> str:
+        if score is None:
+            return "-"
+        likely = f" (likely {score.range[0]:.{places}f} to {score.range[1]:.{places}f})" if score.range else ""
+        return f"{score.expected:.{places}f}{likely}"
+
+    names = dict(zip(every, found.teams(every), strict=True))
+    rows = [[short(names[name]), shown(one.get(name)), shown(two.get(name))] for name in told]
+    yield f"What teams are expected to score{f', in {found.unit}' if found.unit else ''}"
+    yield from aligned([["team", found.one.label, found.two.label], *rows], left=(0, 1, 2))
+    if len(told) < len(every):
+        yield f"  {counted(len(every) - len(told), 'team')}: nothing changes"
 
 
 def _numbers(found: "Comparison", amount: "Amount", shown: Callable[[float], str]) -> list[str]:
@@ -73,6 +98,9 @@ def _people(found: "Comparison") -> Iterator[str]:
     def matters(person: "Person") -> tuple[int, float]:
         return ORDER.index(person.verdict), -abs(person.change.expected)
 
+    def change(amount: float) -> str:
+        return found.changed_by(amount, 2)
+
     # Where teams are interchangeable, another name for the same teammates is no change.
     told = [one for one in found.people if one.verdict != "same" or (one.before != one.after and not found.pooled)]
     one, two = found.one.label, found.two.label
@@ -82,9 +110,10 @@ def _people(found: "Comparison") -> Iterator[str]:
         name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
         after = "the same" if person.before == person.after else _shown(found.teams(person.after))
         rows.append(
-            [name, _shown(found.teams(person.before)), after, *_numbers(found, person.change, signed), _word(person)]
+            [name, _shown(found.teams(person.before)), after, *_numbers(found, person.change, change), _word(person)]
         )
-    yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}"
+    part = " (their own part in the score)" if found.adds_up else ""
+    yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}{part}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))
     unchanged = sum(one.is_counted and one not in told for one in found.people)

@@ -11,7 +11,7 @@ from coterie import checks
 from coterie.cli.collecting import Called, collecting, named
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
+from coterie.cli.output import aligned, at_work, results, short, show_json, warn, wrapped
 from coterie.cli.team_options import JUDGED, RULES, STAYING, about_teams
 from coterie.errors import InputError
 from coterie.log import Log
@@ -95,13 +95,15 @@ def command(
         checks.number(target_gap, said("target_gap"), at_least=0)
     aims = strategy is not None and (collect is not None or target_gap is not None)
     # Nothing but certificates depends on the noise.
-    situation = Situation.of(
-        log, strategy, sizes=sizes, noise=noise if aims else "pairs", min_samples=min_samples,
-        change_at_most=change_at_most, **wishes,
-    )  # fmt: skip
+    with at_work("Reading the log"):
+        situation = Situation.of(
+            log, strategy, sizes=sizes, noise=noise if aims else "pairs", min_samples=min_samples,
+            change_at_most=change_at_most, **wishes,
+        )  # fmt: skip
     aim = None
     if aims:
-        aim = aim_in(situation, collect, target_gap, delta=delta, fresh=fresh, rng=np.random.default_rng(seed))
+        with at_work("Planning rounds"):
+            aim = aim_in(situation, collect, target_gap, delta=delta, fresh=fresh, rng=np.random.default_rng(seed))
     for note in situation.notes if aim is None else aim.warnings:
         warn(note)
     given, spaces = situation.strategy, situation.wishes.admissible.chosen_from(situation.spaces)

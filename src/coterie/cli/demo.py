@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coterie.cli.learn import search_progress
+from coterie.cli.learn import TimeLimit, search_progress
 from coterie.cli.output import at_work, messages, results, wrapped
 from coterie.words import signed
 
@@ -27,7 +27,7 @@ def command(
             help="Write records, result and report here, a new folder; by default a folder for temporary files."
         ),
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
+    time_limit: TimeLimit = None,
 ) -> int:
     """Learn stable teams from the records of a simulated consulting firm, and write a report."""
     from coterie.cli.result_text import brief

@@ -77,6 +77,7 @@ def _summary(seen: Inspection) -> Iterator[str]:
         f"{_utility_noun(seen)} from {number(seen.extent[0])} to {number(seen.extent[1])}, "
         f"{seen.mean:.4g} on average; {declared}, {number(log.neutral)} is neutral"
         + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
+        + (", less is better" if log.lower_is_better else "")
     )
     count = len(seen.findings)
     yield f"{counted(count, 'thing')} to look at, listed at the end" if count else "nothing is missing or suspicious"

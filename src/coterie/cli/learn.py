@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 NAMED = 10
 """How many people a message names."""
 
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="How long to search at most."),
+]
+"""What commands that search take."""
+
 
 @reads_log
 @about_teams(RULES, TODAY, JUDGED, GOAL)
@@ -76,7 +82,7 @@ def command(
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
+    time_limit: TimeLimit = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     unit: Unit = "",
     title: Title = "",

@@ -18,7 +18,10 @@ USUAL: dict[str, tuple[str, ...]] = {
     "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
     "What is wanted": ("goal", "value", "time_limit"),
     "The answer": ("out", "report", "announce", "title", "details", "explain", "unit", "json", "quiet"),
-    "The log": ("columns", "sheet", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
+    "The log": (
+        *("columns", "sheet", "utility_range", "neutral", "lower_is_better", "pool_coalitions", "coalitions"),
+        *("since", "until"),
+    ),
 }
 """Panel -> options that `--help` shows, in this order."""
 

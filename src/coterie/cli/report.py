@@ -83,6 +83,7 @@ STRANGERS = 3
 RECORDED = (
     "utility_range",
     "neutral",
+    "lower_is_better",
     "sigma",
     "symmetric",
     "pool_coalitions",
@@ -93,7 +94,7 @@ RECORDED = (
 )
 """What a result holds of how its log was read."""
 
-SCALE, PERIOD = ("utility_range", "neutral", "sigma"), ("since", "until")
+SCALE, PERIOD = ("utility_range", "neutral", "lower_is_better", "sigma"), ("since", "until")
 """Of these, what has no say in who is in a log, and what has."""
 
 

@@ -21,10 +21,12 @@ from coterie.learn.summary import (
     likely_worth,
     listed_teams,
     more_needed,
-    places_of_people,
+    own_scores,
+    own_worth,
     recommendation,
     rules_told,
     shown_change,
+    shown_ends,
     shown_value,
     shown_worth,
     so_far,
@@ -32,7 +34,6 @@ from coterie.learn.summary import (
     teams_to_stay_in,
     tightest_case,
     told_warnings,
-    unit_of_people,
     vacuous,
     what_is_sure,
     what_levels_are,
@@ -42,9 +43,10 @@ from coterie.learn.summary import (
     what_would_help,
     who_stays,
     why_recommended,
+    why_worse,
 )
 from coterie.learn.team_names import with_team_names
-from coterie.words import counted, percent, said
+from coterie.words import counted, joined, percent, said
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Witness
@@ -104,13 +106,15 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         limits=limits,
         worth=lambda value: shown_worth(result, value),
         change=lambda value: shown_change(result, value),
+        ends=lambda low, high: shown_ends(result, low, high),
         about={
             room.coalition: text
             for room in found.rooms
             if (text := (teams_to_stay_in if room.joined else full_teams)(result).get(room.coalition))
         },
-        likely=f" {unit_of_people(result)}{f' ({likely_to_be})' if likely_to_be else ''}",
+        own=f"{own_worth(result, found.value)}{f' ({likely_to_be})' if likely_to_be else ''}",
     )
+    yield from wrapped(printable(own_scores(result, agent)), "", "")
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
         yield "What they could gain is not counted in the promise."
@@ -126,6 +130,7 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         yield f"{TOO_LITTLE}."
     if result.today is not None and result.today.strategy.is_pure:
         yield f"Today: {_shown(result.today.strategy.actions[agent])}."
+        yield from wrapped(printable(why_worse(result, agent)), "", "")
     yield ""
     yield from wrapped(
         f"What each team would be worth to them, and who makes it so ({what_worths_are(result)})", "", "  "
@@ -270,9 +275,8 @@ def _changes(result: "Result", most: int | None) -> Iterator[str]:
         told = [one for one in told if one in far]
     yield ""
     yield from wrapped(f"What changes against today ({what_worths_are(result)}){some_of}", "", "  ")
-    places = places_of_people(result)
     rows = [
-        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(places),
+        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(lambda gain: shown_change(result, gain)),
          one.why(lambda worth: shown_worth(result, worth))]
         for one in told
     ]  # fmt: skip
@@ -348,8 +352,7 @@ def _teams(result: "Result") -> Iterator[str]:
     for name, members in listed_teams(result).items():
         if not members and result.data.pool_coalitions:
             continue  # one that has no name of its own, and nobody in it, is none
-        # Names may hold commas themselves: Lee, Ann.
-        listed = ("; " if any("," in one for one in members) else ", ").join(map(short, members))
+        listed = joined(members, short)
         about = f"{len(members)}; {levels[name]}" if name in levels else f"{len(members)}"
         yield from wrapped(f"{short(name)} ({about}): {listed}" if members else f"{short(name)}: nobody")
 

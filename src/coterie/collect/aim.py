@@ -20,7 +20,7 @@ from coterie.certificates.widened import widened
 from coterie.collect.allowed import Allowed
 from coterie.collect.forming import Forming, forming
 from coterie.collect.plan import NOTICED, Collection, plan_collection, samples_needed
-from coterie.collect.total_plan import noise_variance, plan_totals
+from coterie.collect.total_plan import BLOCKS, ROUGHLY, noise_variance, plan_totals
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Value
@@ -402,14 +402,17 @@ class _Planner:
         declared = self.situation.declared
         return {"fresh": self.fresh, "declared": declared, "against": self.against, "allowed": allowed}
 
-    def plan(self, samples: int, allowed: Allowed | None) -> Collection | None:
-        """Plan so many samples; None where there is no way to."""
+    def plan(self, samples: int, allowed: Allowed | None, *, roughly: bool = False) -> Collection | None:
+        """Plan so many samples, `roughly` where only what they would bring is asked; None where there is no way to."""
         evidence, whole = self.evidence, self.situation.statistics.whole
         given: Any = (self.strategy, self.situation.spaces, self.delta, samples, self.rng)
         if isinstance(evidence, PairEvidence):
             return plan_collection(evidence, *given, **self.options(allowed))
         if isinstance(evidence, TotalEvidence) and isinstance(whole, TotalStatistics) and not whole.setting.of_teams:
-            return plan_totals(evidence, *given, variance=noise_variance(whole), **self.options(allowed))
+            return plan_totals(
+                evidence, *given, variance=noise_variance(whole), blocks=ROUGHLY if roughly else BLOCKS,
+                **self.options(allowed),
+            )  # fmt: skip
         return None
 
     def aim(self, samples: int | None, target: float | None) -> Aim:
@@ -479,15 +482,15 @@ class _Planner:
         same = f"{counted(tried.samples, 'round')} are expected to prove that nobody can gain more than"
         allowed = self.allowed
         if allowed is not None and allowed.admissible.max_moves is not None:
-            freer = self.plan(tried.samples, allowed.without_limit_on_moves())
+            freer = self.plan(tried.samples, allowed.without_limit_on_moves(), roughly=True)
             if freer is not None and freer.predicted <= enough:
                 yield f"more people who change something: without a limit {same} {freer.predicted:.3g}"
         if allowed is not None and allowed.admissible.rules:
-            freest = self.plan(tried.samples, allowed.without_rules())
+            freest = self.plan(tried.samples, allowed.without_rules(), roughly=True)
             if freest is not None and freest.predicted <= enough:
                 yield f"fewer rules about what is tried: without any {same} {freest.predicted:.3g}"
         for many in sorted({min(LONGER * tried.samples, self.most), self.most} - {tried.samples}):
-            longer = self.plan(many, allowed) if many > tried.samples else None
+            longer = self.plan(many, allowed, roughly=True) if many > tried.samples else None
             if longer is not None and longer.predicted <= enough:
                 proven = f"are expected to prove that nobody can gain more than {longer.predicted:.3g}"
                 yield f"more rounds: {many:,} more {proven}"

@@ -45,8 +45,8 @@ from coterie.statistics.total_statistics import TotalStatistics
 
 Grams = tuple[FloatArray, ...]
 
-BLOCKS = 40
-"""A plan has at most so many different joint actions."""
+BLOCKS, ROUGHLY = 40, 8
+"""A plan has at most so many different joint actions; so many are enough to tell what other plans would bring."""
 
 ROUNDS = 20
 
@@ -89,16 +89,17 @@ def plan_totals(
     declared: ActionSpaces | None = None,
     against: Against | None = None,
     allowed: Allowed | None = None,
+    blocks: int = BLOCKS,
 ) -> Collection:
-    """Plan `samples` joint actions that shrink the certificate of a fixed profile from a bandit log.
+    """Plan `samples` joint actions, `blocks` different ones at most, that shrink the certificate of a fixed profile.
 
-    As `plan_collection`; agent by agent, sizes ignored. `variance` is that of one pair's utility (`noise_variance`);
-    by default that of a uniform distribution over the range.
+    As `plan_collection`, from a bandit log; agent by agent, sizes ignored. `variance` is that of one pair's utility
+    (`noise_variance`); by default that of a uniform distribution over the range.
     """
     outlook = _TotalOutlook(evidence, strategy, spaces, delta, fresh, variance, declared, against, allowed)
     played: list[BoolArray] = []
     times: list[int] = []
-    gram, step = outlook.base, max(1, -(-samples // BLOCKS))
+    gram, step = outlook.base, max(1, -(-samples // blocks))
     for start in range(0, samples, step):
         played.append(outlook.best_joint_action(outlook.worth(gram)[0], rng, played))
         times.append(min(step, samples - start))
@@ -241,15 +242,15 @@ class _TotalOutlook:
     def predicted(self, joint_actions: BoolArray, times: NDArray[Any], rng: np.random.Generator) -> FloatArray:
         """Return the certificates that some possible outcomes give, in increasing order."""
         features, gram = self._features(joint_actions), self.after(joint_actions, times)
-        noise, found = self._prior[2], []
+        noise, found, ridge = self._prior[2], [], replace(self.estimate, gram=gram)
+        evidence = replace(self.evidence, estimate=ridge, means=None)
         for _ in range(DRAWS):
             moments = []
             for i, (x, theta) in enumerate(zip(features, self._drawn(rng), strict=True)):
                 weight = times * weights_of(self.evidence, x)
                 new = x.T @ (weight * (x @ theta) + np.sqrt(noise * weight) * rng.normal(size=len(x)))
                 moments.append(new if self.fresh else self.estimate.moment[i] + new)
-            estimate = replace(self.estimate, gram=gram, moment=tuple(moments))
-            found.append(self.gap(replace(self.evidence, estimate=estimate, means=None)))
+            found.append(self.gap(evidence.of_same_design(ridge.with_moments(moments))))
         return np.sort(found)
 
     def limit(self, rng: np.random.Generator) -> float:
@@ -348,7 +349,7 @@ class _TotalOutlook:
     ) -> BoolArray:
         """Return the same among what is allowed: the best if pairs were seen one by one, and from there by steps."""
         begin = [self.strategy.sets] if self.strategy.is_pure else []
-        starts = [*played[-1:], allowed.best(self.evidence.unknowns, self.pairs(rows), rng, (), begin)]
+        starts = [*played[-1:], allowed.best(self.evidence.unknowns, self.pairs(rows), rng, played, begin)]
         best, found = -1.0, starts[0]
         for start in starts:
             profile, worth = start, float(self.worth_of_samples(rows, start[None])[0])

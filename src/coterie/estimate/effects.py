@@ -27,12 +27,12 @@ covariance G) given the others, K^-1 = w - w U M U' w, and C = (S^-1 + X'K^-1 X)
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import FloatArray, IntArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.from_scipy import lapack, solved
 
 Variances = Mapping[str, float]
@@ -116,6 +116,55 @@ class Cells:
         roles = ["rater"] if self.symmetric else ["rater", "rated"]
         by_role = {role: Family({role + name: pattern for name, pattern in agents.items()}) for role in roles}
         return {"levels": Family(levels), **by_role, "pairs": Family(pairs)}
+
+    def of_pairs(self, which: BoolArray) -> "Cells":
+        """Return the cells of some pairs."""
+        product = None if self.product is None else self.product[which]
+        return replace(
+            self, mean=self.mean[which], error=self.error[which], product=product,
+            first=self.first[which], second=self.second[which],
+        )  # fmt: skip
+
+    # --- All unknowns as one vector -------------------------------------------------------------------
+
+    @cached_property
+    def designs(self) -> dict[str, FloatArray]:
+        """Which effects of levels, raters and rated every cell adds up: for each family (cells, effects)."""
+        found = {}
+        for name, family in self.families.items():
+            if name != "pairs":
+                groups = 1 if name == "levels" else self.n_agents
+                effects = groups * len(next(iter(family.patterns.values())))
+                units = np.eye(effects).reshape(effects, groups, -1)
+                spread = (np.broadcast_to(self.spread(name, unit), self.mean.shape).ravel() for unit in units)
+                found[name] = np.stack(list(spread), axis=1)
+        return found
+
+    def prior(self, variances: Variances) -> FloatArray:
+        """Return the covariance of all cells before any data, shape (cells, cells)."""
+        found = variances["rest"] * np.eye(self.mean.size)
+        for name, family in self.families.items():
+            if not family.patterns:
+                continue
+            covariance = family.covariance(variances)
+            if name == "pairs":
+                by_pair, pair = self.by_pair(found), np.arange(len(self.mean))
+                by_pair[pair, :, :, pair] += covariance[:, None, :, None]
+            else:
+                design = self.designs[name]
+                rows = design.reshape(len(design), -1, len(covariance))
+                found += (rows @ covariance).reshape(design.shape) @ design.T
+        return found
+
+    def prior_of(self, part: str) -> FloatArray:
+        """Return the same if one part has variance 1, and there is no other."""
+        every = [name for family in self.families.values() for name in family.patterns]
+        return self.prior({**dict.fromkeys([*every, "rest"], 0.0), part: 1.0})
+
+    def by_pair(self, matrix: FloatArray) -> FloatArray:
+        """Return a view of a matrix of all cells by pair, by order and coalition, and by size, of rows and columns."""
+        pairs, orders, k, sizes = self.mean.shape
+        return matrix.reshape(pairs, orders * k, sizes, pairs, orders * k, sizes)
 
     # --- Sums of cells by effect (`gathered`), and cells of effects (`spread`) ------------------------
 

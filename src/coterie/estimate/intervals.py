@@ -24,7 +24,9 @@ class Bounds:
     rounding: float = 0.0
     """How far a stored utility can be from the one that was observed; bounds allow for it."""
     neutral: float = 0.0
-    """What everything here is counted from, on the scale of the log; only said, never computed with."""
+    """What everything here is counted from, on the scale that outcomes are counted on; only said, as what follows."""
+    lower_is_better: bool = False
+    """Whether that scale is the opposite of the log's."""
 
     def __post_init__(self) -> None:
         # Arrays that are filled with whole ends would be whole, and cut off what is computed into them.
@@ -36,7 +38,14 @@ class Bounds:
         """Return what a log declares about utilities, counted from the neutral point."""
         low, high = (-np.inf, np.inf) if setting.utility_range is None else setting.utility_range
         _, step = setting.scale
-        return cls(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2, setting.neutral)
+        low, high, neutral = low - setting.neutral, high - setting.neutral, setting.neutral
+        return cls(low, high, setting.sigma, step / 2, neutral, setting.lower_is_better)
+
+    @property
+    def told(self) -> tuple[float, float]:
+        """Where the tables of the log have utilities."""
+        low, high = self.neutral + self.low, self.neutral + self.high
+        return (0.0 - high, 0.0 - low) if self.lower_is_better else (low, high)
 
     @property
     def half_range(self) -> float:

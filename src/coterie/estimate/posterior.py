@@ -2,8 +2,9 @@
 
 The model is that of `coterie.estimate.effects`: effects of the coalition, of its size, of the one who rates and the one
 who is rated, and of the pair, each common to all coalitions and in each of them. What data tell is decided by their
-variances, which are estimated (the most likely ones): effects that a log does not show vanish, and cells that were
-never seen borrow from those that share an effect with them. Given the variances everything is normal and exact.
+variances, which are estimated (the most likely ones, and of short logs all that are possible,
+`coterie.estimate.variance_draws`): effects that a log does not show vanish, and cells that were never seen borrow from
+those that share an effect with them. Given the variances everything is normal and exact.
 
 The product of two agents' effects (Tukey's one degree of freedom for non-additivity) is there where it pays, since
 skills may multiply: a sum then expects too much of whoever joins a team that is better than she is, which is what
@@ -20,6 +21,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import TooLargeError
 from coterie.estimate.effects import Cells, Conditioned, Variances
 from coterie.estimate.intervals import Moments
+from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Ratios, drawn_ratios
 from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 ROUNDS = 30
@@ -47,7 +49,17 @@ LEAST_SHARPNESS = 0.1
 """Directions of variances in which the log tells hardly anything are taken to be so sharp, of 1."""
 
 OTHERS = 16
-"""So many other variances that are possible stand for all of them."""
+"""So many other variances near the most likely ones stand for all that are possible."""
+
+WALK = 2.5e9
+"""A walk through the variances that are possible may cost so many operations."""
+
+CLEAR = 0.05
+"""Where all means were seen, and their noise is on average less than this share of what they differ by, it hardly
+matters what variances are."""
+
+LEAST_NOISE = 1e-9
+"""The square of noise is at least so large, in units of what was first taken for its variance."""
 
 DOUBT = 4
 """How many degrees of freedom the first idea of the variance of values is worth."""
@@ -73,7 +85,20 @@ def means_left_possible(
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
     noise = noise_by_size(moments.count, variance) if worth.ndim == 4 else None
-    return possible_means(moments.mean, error, half_range, symmetric=symmetric, noise=noise, enough=enough)
+    found = possible_means(moments.mean, error, half_range, symmetric=symmetric, noise=noise, enough=enough)
+    return replace(found, within=within_pairs(moments, variance, symmetric=symmetric))
+
+
+def within_pairs(moments: Moments, variance: FloatArray, *, symmetric: bool) -> tuple[float, float]:
+    """Return the squares of values around their pair's mean, in units of their variance, and how many are free.
+
+    All together: each pair's variance is drawn to its own squares, so one by one they are too small beside it.
+    """
+    spare = np.maximum(moments.count - 1, 0.0) / (2 if symmetric else 1)  # both orders of a pair stand there
+    if moments.variance is None or not (spare * variance).any():
+        return 0.0, 0.0
+    free = float(spare.sum())
+    return free * float((spare * moments.variance).sum()) / float((spare * variance).sum()), free
 
 
 def noise_by_size(count: FloatArray, variance: FloatArray) -> FloatArray:
@@ -130,6 +155,8 @@ class PossibleMeans:
     """The prior density of variances is exp(-thrift x their sum, but for noise): effects must earn their place."""
     noise: FloatArray | None = None
     """The variance of the noise of each level, (t, sizes), if the pairs of a coalition share it all; None: nothing."""
+    within: tuple[float, float] = (0.0, 0.0)
+    """What is known of noise from repeated values, see `within_pairs`."""
 
     @cached_property
     def parts(self) -> list[str]:
@@ -214,8 +241,46 @@ class PossibleMeans:
         ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
         return self._with(np.clip(self._now * ratio, least, self._most))
 
+    def walked(self, least: float, enough: Callable[[], bool] = never) -> "tuple[PossibleMeans, ...]":
+        """Return the same with variances and noise that are possible too, as often as they are likely, from `least` on.
+
+        Nothing where few values say nothing of them, or so many values, or people, that a walk and what is expected at
+        its steps would take too long, or where all means are clear without them. They are a matter of the log, not of
+        chance: the same log has the same.
+        """
+        values = np.count_nonzero(np.isfinite(self.error)) / (2 if self.symmetric else 1)
+        steps = int(min(MOST_STEPS, 3 * WALK / max(values, 1.0) ** 3)) // KEPT * KEPT
+        if values < FEW or steps < STEPS or not self.joined or KEPT * self._cost > WORK or self.noise is not None:
+            return ()
+        if (cells := self._blocks[0]).error.mean() < CLEAR * cells.mean.var():  # infinite where some were never seen
+            return ()
+        # One level of all means is what the centre is.
+        names = [name for name in self.parts if name != "level" or len(self.mean) > 1]
+        now, found = np.array([self.variances[name] for name in names]), []
+        for ratios, noise in drawn_ratios(self._ratios(names, least), now, np.random.default_rng(0), enough, steps):
+            drawn = dict(zip(names, np.maximum(ratios * noise, least).tolist(), strict=True))
+            found.append(replace(self, error=self.error * noise, variances={**self.variances, **drawn}))
+        return tuple(found)
+
+    def _ratios(self, names: list[str], least: float) -> Ratios:
+        """Return what observed means tell of variances, in units of the noise: each is a total of one unknown.
+
+        How values differ that a pair had repeatedly tells of the noise alone.
+        """
+        (every,), (squares, spare) = self._blocks, self.within
+        cells = every.of_pairs(np.asarray(every.seen.any(axis=(1, 2, 3))))  # most may never have met
+        seen = np.isfinite(cells.error).ravel()
+        scale = 1 / np.sqrt(np.maximum(cells.error.ravel()[seen], least))
+        priors = {name: cells.prior_of(name) for name in [*names, "centre"]}
+        kernels = {name: scale[:, None] * prior[np.ix_(seen, seen)] * scale for name, prior in priors.items()}
+        weights = np.array([float(np.trace(priors[name])) / len(seen) for name in names])
+        always = np.eye(len(scale)) + self.variances["centre"] * kernels["centre"]
+        count = len(scale) + spare
+        totals, left = scale * cells.mean.ravel()[seen], squares + LEAST_NOISE * count
+        return Ratios([kernels[name] for name in names], weights, always, totals, left, count)
+
     def others(self, least: float) -> "tuple[PossibleMeans, ...]":
-        """Return the same with other variances that are possible too; this alone where that would take too long.
+        """Return the same with other variances near these; this alone where that would take too long.
 
         Near the most likely ones their logarithmic density is a parabola with the average information, so they are
         drawn from a normal distribution, of what it has above `least`. They are a matter of the log, not of chance: the

@@ -74,6 +74,10 @@ class LinearEstimate(ABC):
     def project(self, agent: int, directions: FloatArray) -> Projection:
         """Return how well combinations `directions`, shape (..., k, d), of an agent's unknowns are known."""
 
+    def places(self, agent: int) -> IntArray:
+        """Return where an agent's unknowns are among those that her regression estimates, shape (d,)."""
+        return np.arange(len(self.theta(agent)))
+
     @abstractmethod
     def blind(self) -> "LinearEstimate":
         """Return the same design with all utilities taken out: how well things are known, not what."""
@@ -220,9 +224,13 @@ class AgentRidge(LinearEstimate):
         return _variance(*self.residuals(agent), self.bounds.half_range)
 
     def blind(self) -> "AgentRidge":
-        blinded = replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
-        vars(blinded)["_factors"] = self._factors  # the cached property: the same matrices are factored once
-        return blinded
+        return self.with_moments([np.zeros_like(moment) for moment in self.moment])
+
+    def with_moments(self, moments: Sequence[FloatArray]) -> "AgentRidge":
+        """Return the same design with other utilities."""
+        other = replace(self, moment=tuple(moments))
+        vars(other)["_factors"] = self._factors  # the cached property: the same matrices are factored once
+        return other
 
     @cached_property
     def _factors(self) -> list[Factor]:
@@ -336,6 +344,9 @@ class JointRidge(LinearEstimate):
 
     def theta(self, agent: int) -> FloatArray:
         return np.asarray(self._theta[self.edges[agent]])
+
+    def places(self, agent: int) -> IntArray:
+        return self.edges[agent]
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
         return self._factor.project(directions, self.edges[agent])
@@ -475,7 +486,7 @@ def _read(log: Log, setting: Setting) -> Iterator[tuple[BoolArray, FloatArray]]:
     """Yield who was where and every agent's total, of some samples of a log; totals that it does not have are NaN."""
     from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
 
-    task = Reduction(log.engine, setting, log.rows, log.checked.extent)
+    task = Reduction(log.engine, setting, log.rows, log.counted.extent)
     for sample, _, agent, coalition, utility in total_batches(task):
         count, is_total = int(sample[-1]) + 1, coalition < 0
         joined = np.zeros((count, setting.n_agents, setting.n_coalitions), dtype=bool)

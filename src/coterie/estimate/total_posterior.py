@@ -156,41 +156,9 @@ class PossibleTotals:
         return [*(name for family in families for name in family.patterns if name != "centre"), "rest"]
 
     @cached_property
-    def _designs(self) -> dict[str, FloatArray]:
-        """Which effects of levels, raters and rated every unknown adds up: for each family (unknowns, effects)."""
-        found = {}
-        for name, family in self.cells.families.items():
-            if name != "pairs":
-                groups = 1 if name == "levels" else self.cells.n_agents
-                effects = groups * len(next(iter(family.patterns.values())))
-                units = np.eye(effects).reshape(effects, groups, -1)
-                shape = self.cells.mean.shape
-                found[name] = np.stack(
-                    [np.broadcast_to(self.cells.spread(name, unit), shape).ravel() for unit in units], axis=1
-                )
-        return found
-
-    @cached_property
     def _prior(self) -> FloatArray:
         """S."""
-        found = self.variances["rest"] * np.eye(self.cells.mean.size)
-        for name, family in self.cells.families.items():
-            if not family.patterns:
-                continue
-            covariance = family.covariance(self.variances)
-            if name == "pairs":
-                by_pair, pair = self._by_pair(found), np.arange(len(self.cells.mean))
-                by_pair[pair, :, :, pair] += covariance[:, None, :, None]
-            else:
-                design = self._designs[name]
-                rows = design.reshape(len(design), -1, len(covariance))
-                found += (rows @ covariance).reshape(design.shape) @ design.T
-        return found
-
-    def _by_pair(self, matrix: FloatArray) -> FloatArray:
-        """Return a view of a matrix by pair, by order and coalition, and by size, of rows and columns."""
-        pairs, orders, k, sizes = self.cells.mean.shape
-        return matrix.reshape(pairs, orders * k, sizes, pairs, orders * k, sizes)
+        return self.cells.prior(self.variances)
 
     def _applied(self, name: str) -> FloatArray:
         """Return S_q r."""
@@ -210,9 +178,9 @@ class PossibleTotals:
             size = len(next(iter(family.patterns.values())))
             if name == "pairs":
                 pair = np.arange(len(self.cells.mean))
-                taken = self._by_pair(matrix)[pair, :, :, pair].sum(axis=(0, 2, 4))
+                taken = self.cells.by_pair(matrix)[pair, :, :, pair].sum(axis=(0, 2, 4))
             else:
-                design = self._designs[name]
+                design = self.cells.designs[name]
                 seen = (design.T @ (matrix @ design)).reshape(-1, size, design.shape[1] // size, size)
                 taken = np.einsum("gdge->de", seen)
             found |= {part: float((pattern * taken).sum()) for part, pattern in family.patterns.items()}
@@ -340,10 +308,9 @@ class PossibleTotals:
         steps = int(min(MOST_STEPS, 3 * (WORK - besides) / rank**3)) // KEPT * KEPT
         count = max(self.told.count or self.own.count, float(rank))
         left = self.told.squares - float(within @ within) if self.told.count else (count - rank) * self.noise
-        nothing = dict.fromkeys(self.variances, 0.0)
 
         def kernel(name: str) -> tuple[FloatArray, float]:
-            prior = replace(self, variances={**nothing, name: 1.0})._prior  # noqa: SLF001  (of this class too)
+            prior = self.cells.prior_of(name)
             return np.asarray(root.T @ (prior @ root)), float(np.trace(prior)) / len(prior)
 
         kernels, weights = zip(*map(kernel, names), strict=True)

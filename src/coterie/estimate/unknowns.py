@@ -188,9 +188,11 @@ class Unknowns(ABC):
 
     def features(self, joint_actions: BoolArray, agent: int) -> FloatArray:
         """Return x, which of the agent's own unknowns her total adds up in each joint action (b, n, k): (b, d)."""
-        together = np.delete(joint_actions & joint_actions[:, [agent]], agent, axis=1).transpose(0, 2, 1)
-        found = together.sum(axis=1) if self.is_pooled else together.reshape(len(together), -1)
-        return found.astype(np.float64)
+        others, own = np.delete(joint_actions, agent, axis=1), joint_actions[:, agent]
+        if self.is_pooled:  # whole numbers, and a loop over few of them is quicker than a sum over an axis
+            return np.asarray(np.einsum("bjl,bl->bj", others.astype(np.float64), own.astype(np.float64)))
+        together = (others & own[:, None]).transpose(0, 2, 1)
+        return together.reshape(len(together), -1).astype(np.float64)
 
     def rooms(self, columns: FloatArray, agent: int) -> FloatArray:
         """Return the own unknowns' columns in each room, (k, d, r), from everybody's columns by coalition (n, k, r)."""

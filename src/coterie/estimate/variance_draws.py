@@ -13,6 +13,8 @@ m_q / sum of g m, m_q the variance of a mean if part q has variance 1, u = N / (
 the density in log g. Were every division as likely as any other, a few scores would not do to believe that next to
 everything is a matter of people, or of pairs: too much was then expected of teams of the former kind, too little of
 the latter.
+
+Means of pairs are totals of one unknown each, and how a pair's repeated values differ is what no effect can explain.
 """
 
 import math
@@ -68,8 +70,8 @@ class Ratios:
         ratios = np.exp(logs)
         matrix = (np.append(ratios, 1.0) @ self._layers).reshape(self.always.shape)
         lower, solution, failed = lapack().dposv(matrix, self.totals, lower=1)
-        if failed:
-            raise np.linalg.LinAlgError("the totals' covariance is not positive definite")
+        if failed:  # noise that is nothing beside effects, to rounding
+            return -math.inf, math.inf
         square = float(self.totals @ solution) + self.left
         parts, told = float(ratios @ self.weights), float(ratios @ self._traces)
         by_part = sum(logs.tolist()) + self._log_weights - len(logs) * math.log(parts)

@@ -23,6 +23,7 @@ from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 from coterie.game.labels import aligned, labels_of
 from coterie.game.tables import (
     WORDS,
+    Called,
     SmallTable,
     is_spreadsheet,
     likely_separators,
@@ -415,14 +416,16 @@ def read_strategy(path: str | os.PathLike[str], agents: Sequence[str], coalition
         return Strategy.from_json(content, agents, coalitions)
 
 
-def read_strategy_content(path: str | os.PathLike[str]) -> Any:
+def read_strategy_content(path: str | os.PathLike[str], called: Called | None = None) -> Any:
     """Return what a strategy file holds: the value of JSON, {"actions": ...} for a table.
+
+    Its columns may have the words of `WORDS`, or those of a log: `called`.
 
     The content decides, since a pipe has no name to go by; spreadsheets are known by theirs.
     """
     path, roles = checks.path(path, "strategy"), ("agent", "coalition")
     if is_spreadsheet(path):
-        table = read_table(path, roles, "strategy")
+        table = read_table(path, roles, "strategy", called)
         with naming(table.where):
             return {"actions": _actions_of_table(table)}
     is_json = path.suffix.lower() == ".json"
@@ -430,7 +433,7 @@ def read_strategy_content(path: str | os.PathLike[str]) -> Any:
     with naming(path):
         if is_json or text.lstrip().startswith(("{", "[")):
             return parse_json(text)
-        return {"actions": _actions_of_table(text_table(text, roles))}
+        return {"actions": _actions_of_table(text_table(text, roles, called))}
 
 
 def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:

@@ -6,8 +6,8 @@ that is not clear. Where several names stand in one cell, what is between them i
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from os import PathLike
 from pathlib import Path
@@ -44,9 +44,13 @@ def word_in(header: str, known: Iterable[str]) -> str | None:
     return next((word for word in words if word in known or word.removesuffix("s") in known), None)
 
 
-def _fit(role: str, header: str) -> int:
+Called = Mapping[str, str]
+"""What a log calls the columns of some roles: tables beside it may do the same."""
+
+
+def _fit(role: str, header: str, called: Called) -> int:
     """Return how well a header suits a role: it is called so, it is one word for it, it holds one; 0 for not at all."""
-    if header.strip().casefold() == role:
+    if header.strip().casefold() in {role, called.get(role, role).strip().casefold()}:
         return 3
     word = word_in(header, WORDS[role].split())
     return 0 if word is None else 2 if word == header.strip().casefold() else 1
@@ -60,6 +64,7 @@ class SmallTable:
     rows: tuple[tuple[int, tuple[str, ...]], ...]
     where: str = ""
     """The file that it is in, and the sheet, if that has several."""
+    called: Called = field(default_factory=dict)
 
     def fit(self, roles: Sequence[str]) -> int:
         """Return how well its header suits some roles, 0 for not at all."""
@@ -102,7 +107,7 @@ class SmallTable:
         """Yield every way to give columns to the roles, with how well it suits."""
         alone = len(self.header) == len(roles) == 2  # then the column that is left over must be the other
         likely = [
-            [(fit, place) for place, name in enumerate(self.header) if (fit := _fit(role, name)) or alone]
+            [(fit, place) for place, name in enumerate(self.header) if (fit := _fit(role, name, self.called)) or alone]
             for role in roles
         ]
         for way in product(*likely):
@@ -123,16 +128,18 @@ class SmallTable:
         return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
 
 
-def read_table(path: str | PathLike[str], roles: Sequence[str], what: str = "table") -> SmallTable:
+def read_table(
+    path: str | PathLike[str], roles: Sequence[str], what: str = "table", called: Called | None = None
+) -> SmallTable:
     """Read CSV (also as Excel saves it) or a spreadsheet, the sheet whose header suits the roles best."""
     path = checks.path(path, what)
     if is_spreadsheet(path):
-        book, name = _sheet_of(path, roles)
+        book, name = _sheet_of(path, roles, called)
         where = f"{book.path}, sheet {name!r}" if len(book.sheets) > 1 else str(book.path)
-        return replace(_sheet(book, name), where=where)
+        return replace(_sheet(book, name, called), where=where)
     text = read_text(path, windows=True)
     with naming(path):
-        return replace(text_table(text, roles), where=str(path))
+        return replace(text_table(text, roles, called), where=str(path))
 
 
 def is_spreadsheet(path: Path) -> bool:
@@ -140,16 +147,18 @@ def is_spreadsheet(path: Path) -> bool:
     return file_and_sheet(path)[0].suffix.lower() in SPREADSHEETS
 
 
-def sheet_among_others(path: str | PathLike[str], roles: Sequence[str]) -> tuple[Path, str | None]:
+def sheet_among_others(
+    path: str | PathLike[str], roles: Sequence[str], called: Called | None = None
+) -> tuple[Path, str | None]:
     """Return the file and the sheet that `read_table` reads; None where there is no choice."""
     path = checks.path(path, "table")
     if not is_spreadsheet(path):
         return path, None
-    book, name = _sheet_of(path, roles)
+    book, name = _sheet_of(path, roles, called)
     return book.path, name if len(book.sheets) > 1 else None
 
 
-def _sheet_of(path: Path, roles: Sequence[str]) -> tuple[Workbook, str]:
+def _sheet_of(path: Path, roles: Sequence[str], called: Called | None) -> tuple[Workbook, str]:
     """Return a workbook, and the sheet that was named or else suits the roles best, the first of several.
 
     Numbers beside what is sought are those of a log, and so is a row for each round.
@@ -158,23 +167,24 @@ def _sheet_of(path: Path, roles: Sequence[str]) -> tuple[Workbook, str]:
     book = Workbook.open(file)
     if named is not None or not book.sheets:
         return book, book.find(named)
-    return book, max(book.sheets, key=lambda name: _sheet(book, name).suits(roles))
+    return book, max(book.sheets, key=lambda name: _sheet(book, name, called).suits(roles))
 
 
-def _sheet(book: Workbook, name: str) -> SmallTable:
+def _sheet(book: Workbook, name: str, called: Called | None) -> SmallTable:
     try:
         sheet = book.read(name)
     except EmptySheetError:
         return SmallTable((), ())
     rows = ((number, tuple(cell or "" for cell in row)) for number, row in enumerate(sheet.rows, sheet.above + 1))
-    return SmallTable(sheet.header, tuple((number, row) for number, row in rows if any(map(str.strip, row))))
+    full = tuple((number, row) for number, row in rows if any(map(str.strip, row)))
+    return SmallTable(sheet.header, full, called=called or {})
 
 
-def text_table(text: str, roles: Sequence[str]) -> SmallTable:
+def text_table(text: str, roles: Sequence[str], called: Called | None = None) -> SmallTable:
     """Return the table in CSV text; cells that were made safe for spreadsheets are as before."""
     header, rows = csv_table(text, roles)
     full = [(number, tuple(map(restored, row))) for number, row in rows if any(map(str.strip, row))]
-    return SmallTable(tuple(header), tuple(full))
+    return SmallTable(tuple(header), tuple(full), called=called or {})
 
 
 # --- Names that one cell lists --------------------------------------------------------------------------------

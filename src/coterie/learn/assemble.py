@@ -146,16 +146,17 @@ def _estimate(judged: Judged, against: Against, explained: Mapping[str, Explanat
 
 
 def _data(statistics: Statistics) -> Data:
-    setting = statistics.setting
+    setting, ends, average = statistics.setting, statistics.setting.utility_range, statistics.whole.average
+    told = setting.told
     return Data(
         setting.feedback,
         setting.symmetric,
         setting.sizes,
         setting.noise,
-        setting.utility_range,
+        None if ends is None else (min(map(told, ends)), max(map(told, ends))),
         statistics.rows,
         statistics.sha256,
-        setting.neutral,
+        told(setting.neutral),
         setting.sigma,
         plain(setting.action_description),
         setting.pool_coalitions,
@@ -166,7 +167,8 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.until,
         setting.adaptive,
         statistics.clues.marks,
-        statistics.whole.average,
+        None if average is None else told(average),
         statistics.clues.period,
         statistics.clues.totals,
+        setting.lower_is_better,
     )

@@ -5,8 +5,8 @@ certify on everything; `auto` tries `holdout` and `paired`, each with its share 
 hold together with probability 1 - delta, so it is free to choose among them, and it stops at the first that is 0.
 
 With few data a certificate is mostly uncertainty, and its minimum is a profile in which few people meet, stable
-or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
-(`coterie.estimate.guess`), and keeps the strategy with the smallest
+or not. So `auto` also certifies profiles that look stable where utilities are what the log makes them expected to be
+(`coterie.estimate.posterior`), and keeps the strategy with the smallest
 
     1 / (1 / certificate + 1 / 2r) + (gap to expect, see `coterie.learn.expected`)
 
@@ -34,6 +34,7 @@ from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
 from coterie.errors import InputError
 from coterie.estimate.guess import Guess, choose_guess
+from coterie.estimate.posterior import PossibleMeans, means_left_possible
 from coterie.game.dynamics import settle
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
@@ -58,6 +59,9 @@ PAIRED_SHARE = 0.1
 SETTLED_TIME, HELD_OUT_TIME = 0.1, 0.6
 """This much of the time limit best-response dynamics may take, and a held-out search under `auto`."""
 
+POSTERIOR_TIME = 0.5
+"""This much of the time that is left then, what the log leaves possible may take."""
+
 SETTLED, CERTIFIED = 32, 8
 """From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
 
@@ -78,7 +82,7 @@ class Recommendation(Judged):
 
     solution: Solution
     guess: str
-    """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+    """The kind of guess that the search used, see `coterie.learn.result.Solver`."""
     candidates: tuple[Candidate, ...]
     """What was certified on the way."""
 
@@ -182,9 +186,29 @@ class _Task:
         return self.whole.game(self.spaces)
 
     @cached_property
-    def guessed(self) -> tuple[Evidence, str]:
-        """The whole log with the best guess in place of raw means, and its name."""
-        return self._guessed(self.whole, self.statistics.last_and_others)
+    def possible(self) -> PossibleMeans | None:
+        """What the whole log leaves possible; None for totals, for too many unknowns, and where no time is left."""
+        evidence, found = self.whole, None
+        if isinstance(evidence, PairEvidence) and evidence.estimate.moments.count.size <= GUESSED:
+            inner, moments = self.control.nested(POSTERIOR_TIME), evidence.estimate.moments
+            with inner.running():
+                inner.check()
+                found = means_left_possible(
+                    moments, evidence.bounds.half_range, symmetric=self.setting.symmetric, enough=inner.is_over
+                )
+            self.control.heed(inner)
+        return found
+
+    @cached_property
+    def believed(self) -> tuple[Evidence, str]:
+        """The whole log with what is expected in place of raw means, and the name of that guess."""
+        evidence = self.whole
+        if not isinstance(evidence, PairEvidence):
+            return evidence, "ridge"
+        if self.possible is None:
+            return evidence, "raw"
+        means = np.clip(self.possible.middle, evidence.bounds.low, evidence.bounds.high)
+        return _with_means(evidence, means), "posterior"
 
     # --- What is tried ------------------------------------------------------------------------------
 
@@ -265,7 +289,7 @@ class _Task:
 
     def stable_looking(self, delta: float) -> list[_Found]:
         """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
-        evidence, name = self.guessed
+        evidence, name = self.believed
         solution = self.searcher.run(evidence, "estimate", delta, self.statistics.whole)
         found = [_Found(solution, s, self._paired(s, delta), name) for s in candidates_of(solution)]
         if self.searcher.kind == "pure" and self.searcher.enumerates and self.control.ended is None:
@@ -295,8 +319,7 @@ class _Task:
             with inner.running():
                 guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
             self.control.heed(inner)
-        moments = replace(estimate.moments, mean=guess.values)
-        return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
+        return _with_means(evidence, guess.values), guess.name
 
     def _expected_gaps(self, strategies: Sequence[Strategy]) -> FloatArray:
         """Return the mean gap of each strategy over games that the data leave possible.
@@ -304,14 +327,14 @@ class _Task:
         The worst of several means where coalitions were never observed. Over the estimated game alone for bandit logs
         and for too many unknowns, and where there is no time left.
         """
-        evidence, found, ways = self.whole, [], 1
-        if isinstance(evidence, PairEvidence) and evidence.estimate.moments.count.size <= GUESSED:
+        evidence, possible, found, ways = self.whole, self.possible, [], 1
+        if possible is not None:
+            assert isinstance(evidence, PairEvidence)
             inner = self.control.nested()
             with inner.running():
                 inner.check()
-                rng, symmetric = self.control.rng, self.setting.symmetric
                 ways = WAYS if never_observed(evidence).any() else 1
-                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, enough=inner.is_over):
+                for game in possible_games(evidence, possible, self.spaces, self.control.rng):
                     found.append(gaps(game, strategies))
                     inner.check()
             self.control.heed(inner)
@@ -380,3 +403,9 @@ class _Task:
             status: Status = "converged" if solution.status == "optimal" else solution.status
             solution = replace(solution, value=best.certificate.gap, objective="certificate", status=status, bound=None)
         return solution if self.control.ended is None else replace(solution, status=self.control.ended)
+
+
+def _with_means(evidence: PairEvidence, means: FloatArray) -> PairEvidence:
+    """Return the same evidence about other means, to search by; nothing is certified with it."""
+    estimate = evidence.estimate
+    return replace(evidence, estimate=replace(estimate, moments=replace(estimate.moments, mean=means)))

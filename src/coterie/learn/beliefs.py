@@ -80,10 +80,12 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         if moments.count.size > DRAWN_CELLS:
             return Beliefs(evidence, within(possible.middle), None)
-        several = (possible,) if enough() else possible.others(LEAST_SPREAD * bounds.half_range**2)
-        return Beliefs(
-            evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))
-        )
+        least = LEAST_SPREAD * bounds.half_range**2
+        walked = () if enough() else possible.walked(least, enough)
+        several = walked or ((possible,) if enough() else possible.others(least))
+        # Where the log is too short to tell one value of each variance, what is expected is so over all of them.
+        middle = np.mean([one.middle for one in walked or (possible,)], axis=0)
+        return Beliefs(evidence, within(middle), lambda rng, number: within(several[number % len(several)].draw(rng)))
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
     if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:

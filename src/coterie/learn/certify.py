@@ -87,8 +87,9 @@ def certify(
             "holdout certifies a strategy that was fixed without looking at these outcomes; if that is so, say "
             f"{said(fresh=True)}"
         )
-    content = Given.read(strategy)
-    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
+    known = log if isinstance(log, Statistics) else as_log(log)
+    content = Given.read(strategy, called_by(known))
+    source, teams = as_many_teams(known, [content])
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     taken, notes = taken_over(
@@ -157,6 +158,11 @@ def usual_value(source: Log | Statistics) -> Value:
     return source.setting.value if isinstance(source, Statistics) else source.value
 
 
+def called_by(source: Log | Statistics) -> Mapping[str, str]:
+    """Return what the tables of a log call who and in which team."""
+    return source.called if isinstance(source, Log) else source.clues.called
+
+
 def as_many_teams(source: Log | Statistics, given: "Sequence[Given]") -> tuple[Log | Statistics, list[str]]:
     """Return a log with as many interchangeable coalitions as results were made with, if nobody says how many."""
     if not isinstance(source, Log) or not source.pool_coalitions or "coalitions" in source.said:
@@ -214,15 +220,18 @@ class Given:
     """The content of the result that it is from; empty where it is from none."""
 
     @classmethod
-    def read(cls, given: Any) -> "Given":
-        """Return what was given: a strategy in any of its forms, a result, or the path of either."""
+    def read(cls, given: Any, called: Mapping[str, str] | None = None) -> "Given":
+        """Return what was given: a strategy in any of its forms, a result, or the path of either.
+
+        A table may have the words of the log for its columns: `called`.
+        """
         if isinstance(given, Result):
             about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
             about |= {"coalitions": list(given.strategy.coalitions), "unit": given.unit}
             about |= {"team_names": dict(given.team_names)}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
-        content = given if path is None else read_strategy_content(path)
+        content = given if path is None else read_strategy_content(path, called)
         is_result = isinstance(content, Mapping) and isinstance(content.get("data"), Mapping)
         return cls(content, path, content if is_result else {})
 

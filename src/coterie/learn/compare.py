@@ -35,15 +35,16 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.assemble import by_range, put_together
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
-from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
+from coterie.learn.certify import Given, as_many_teams, called_by, refuse_known, taken_over, usual_value
+from coterie.learn.comparison import Amount, Comparison, Person, Score, Side, Verdict
 from coterie.learn.options import RANGE, draws_for
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import cautions
 from coterie.learn.wishes import Wishes, known_people, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
-from coterie.statistics.setting import NoiseChoice, Sizes
+from coterie.log.options import TEAM_SCORES
+from coterie.statistics.setting import NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.threads import one_thread
 from coterie.words import numbered_team, said, some
@@ -91,8 +92,9 @@ def compare(
     random_state
         Where the draws come from that tell what is likely.
     """
-    labels, both = _labels(labels), (Given.read(one), Given.read(two))
-    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), both)
+    known = log if isinstance(log, Statistics) else as_log(log)
+    labels, both = _labels(labels), (Given.read(one, called_by(known)), Given.read(two, called_by(known)))
+    source, teams = as_many_teams(known, both)
     taken, notes = taken_over(both, as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
@@ -132,8 +134,9 @@ def what_if(
     labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, unit, random_state
         As for `compare`.
     """
-    content = Given.read(assignment)
-    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
+    known = log if isinstance(log, Statistics) else as_log(log)
+    content = Given.read(assignment, called_by(known))
+    source, teams = as_many_teams(known, [content])
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
@@ -242,13 +245,18 @@ def _compared(
     beliefs = beliefs_from(evidence, symmetric=setting.symmetric)
     values = [asked.amounts(asked.value_of(t), promises.values[t], beliefs) for t in (0, 1)]
     change, changes = asked.amounts(asked.change, promises.change, beliefs)
-    limits, chances = asked.likely(beliefs, rng)
+    limits, chances, drawn = asked.likely(beliefs, rng, with_values=setting.of_teams)
     notes = [*given.notes, *_newcomers(given.newcomers, min_samples)]
     sides = []
-    for strategy, label, (total, _) in zip(both, labels, values, strict=True):
+    totals = statistics.clues.totals
+    for t, (strategy, label, (total, each)) in enumerate(zip(both, labels, values, strict=True)):
         found, without, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
         notes += [f"{label}: {remark}" for remark in remarks]
-        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets)), without))
+        expected = np.array([one.expected for one in each])
+        draws = None if drawn is None else drawn[t]
+        scores = _scores(setting, totals, strategy, wishes.value, expected, draws) if setting.of_teams else {}
+        broken = tuple(wishes.admissible.violations(strategy.sets))
+        sides.append(Side(label, strategy, total, found, broken, without, scores))
     tested = checks_of(statistics)
     covered = {"independence"} if setting.noise == "samples" else set()
     actions = [one.actions for one in both]
@@ -290,8 +298,38 @@ def _compared(
         setting.pool_coalitions,
         given.names,
         unit,
-        setting.neutral,
+        setting.told(setting.neutral),
+        setting.lower_is_better,
+        TEAM_SCORES.get(totals) == wishes.value,
     )
+
+
+def _scores(
+    setting: Setting, totals: str, strategy: Strategy, value: Value, expected: FloatArray, drawn: FloatArray | None
+) -> dict[str, Score]:
+    """Return what teams are expected to score, from what their members have; nothing where somebody is in several.
+
+    A member's value adds up, or averages, the pairs with them: all members' values together count every pair twice.
+    """
+    sets = strategy.sets
+    if (sets.sum(axis=1) > 1).any():
+        return {}
+    found = {}
+    for l, name in enumerate(strategy.coalitions):
+        inside, size = sets[:, l], int(sets[:, l].sum())
+        if size < 2:
+            continue
+        per_pair = size if value == "average" else size * (size - 1)
+        pairs = size * (size - 1) // 2 if totals == "team-scores" else 1
+
+        per_team = [float(each[inside].sum()) / per_pair for each in (expected, *([] if drawn is None else drawn))]
+        middle, *others = (pairs * setting.told(setting.neutral + level) for level in per_team)
+        tail, ends = (1 - RANGE) / 2, None
+        if others:
+            low, high = np.quantile(others, [tail, 1 - tail])
+            ends = min(float(low), middle), max(float(high), middle)
+        found[name] = Score(middle, ends)
+    return found
 
 
 def _named(agents: Sequence[str], chosen: BoolArray) -> tuple[str, ...]:
@@ -376,16 +414,22 @@ class _Asked:
         return "gains" if change.low > 0 else "loses" if change.high < 0 else "unclear"
 
     def likely(
-        self, beliefs: Beliefs, rng: np.random.Generator
-    ) -> tuple[tuple[float, float] | None, FloatArray | None]:
-        """Return the range of everybody's change, and how probable it is that each person gains."""
+        self, beliefs: Beliefs, rng: np.random.Generator, *, with_values: bool
+    ) -> tuple[tuple[float, float] | None, FloatArray | None, list[FloatArray] | None]:
+        """Return the range of everybody's change, and how probable it is that each person gains.
+
+        And, if asked for, what each has in the first assignment and in the second, in every draw.
+        """
         if beliefs.draw is None:
-            return None, None
-        drawn = np.stack([_weighed(self.change, values) for values in beliefs.drawing(rng, draws_for(beliefs))])
+            return None, None, None
+        asked = [self.change, *([self.value_of(0), self.value_of(1)] if with_values else [])]
+        # One draw at a time: all of them together may be hundreds of megabytes.
+        draws = [[_weighed(people, values) for people in asked] for values in beliefs.drawing(rng, draws_for(beliefs))]
+        drawn, *each = map(np.stack, zip(*draws, strict=True))
         tail = (1 - RANGE) / 2
         low, high = np.quantile(drawn[:, self.counted].sum(axis=1), [tail, 1 - tail])
         middle = float(_weighed(self.change, beliefs.middle)[self.counted].sum())
-        return (min(float(low), middle), max(float(high), middle)), np.asarray((drawn > 0).mean(axis=0))
+        return (min(float(low), middle), max(float(high), middle)), np.asarray((drawn > 0).mean(axis=0)), each or None
 
 
 def _weighed(people: StepDesign, values: FloatArray) -> FloatArray:

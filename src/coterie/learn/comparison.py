@@ -16,7 +16,7 @@ from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS, Together
 from coterie.learn.team_names import called_in, shown_names
 from coterie.learn.warnings import SAYS_NOTHING
-from coterie.words import counted, decimals, percent, signed, some
+from coterie.words import better_by, counted, decimals, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
 
@@ -82,6 +82,15 @@ class Person:
 
 
 @dataclass(frozen=True)
+class Score:
+    """What a team is expected to score, on the scale of the log."""
+
+    expected: float
+    range: tuple[float, float] | None
+    """What it is with probability 80 %, as far as the log tells; None where that is not known."""
+
+
+@dataclass(frozen=True)
 class Side:
     """One of the two assignments."""
 
@@ -95,6 +104,8 @@ class Side:
     """The rules that it breaks."""
     range_gap: float | None = None
     """What the range of utilities says of the certificate without any data; None where that is not known."""
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    """What teams are expected to score, where scores of teams were seen and everybody is in one team at most."""
 
     @property
     def says_something(self) -> bool:
@@ -112,6 +123,7 @@ class Side:
             "violations": list(self.violations),
             "value": self.value.to_json(),
             "certificate": None if self.certificate is None else self.certificate.to_json(),
+            **({"scores": {name: asdict(one) for name, one in self.scores.items()}} if self.scores else {}),
         }
 
 
@@ -155,6 +167,10 @@ class Comparison:
     """What outcomes are counted in, such as "stars"; only said, never computed with."""
     neutral: float = 0.0
     """What is as good as being alone, on the scale of the log; values count from there."""
+    lower_is_better: bool = False
+    """Whether less is better on that scale; of values and changes here more is in any case."""
+    adds_up: bool = False
+    """Whether scores of teams were seen, of which what people have is their own part."""
     version: str = __version__
 
     @property
@@ -180,17 +196,28 @@ class Comparison:
             of = "per person, over all teammates"
         else:
             of = "per teammate" if self.is_per_teammate else "per teammate, all teams added up"
+            of = "per team" if self.is_per_teammate and self.adds_up else of
         return f"{self.unit} {of}" if self.unit else of
 
-    def changed_by(self, change: float) -> str:
-        """Return a change per person as it is told, with as many decimals as it deserves."""
-        return signed(change, self._places)
+    def changed_by(self, change: float, places: int | None = None) -> str:
+        """Return a change as it is told: one per person with as many decimals as it deserves."""
+        return (better_by if self.lower_is_better else signed)(change, self._places if places is None else places)
+
+    @property
+    def is_on_scale(self) -> bool:
+        """Whether values are told on the scale of the log."""
+        return self.is_per_teammate and (bool(self.neutral) or self.lower_is_better)
 
     def shown(self, value: float) -> str:
         """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
-        if self.is_per_teammate and self.neutral:
-            return f"{self.neutral + value:.{self._places}f}"
-        return signed(value, self._places)
+        if self.is_on_scale:
+            return f"{self.neutral - value if self.lower_is_better else self.neutral + value:.{self._places}f}"
+        return self.changed_by(value)
+
+    def ends(self, amount: Amount) -> tuple[str, str]:
+        """Return what a value surely is, as it is told, the smaller number first."""
+        low, high = self.shown(amount.low), self.shown(amount.high)
+        return (high, low) if self.lower_is_better and self.is_on_scale else (low, high)
 
     @property
     def _places(self) -> int:
@@ -279,7 +306,7 @@ class Comparison:
         low, high = (-each.high, -each.low) if turned else (each.low, each.high)
         return (
             f"{which}{likely}{';' if is_open else ', but the log does not prove it:'} with {sure} confidence the "
-            f"difference is {signed(low)} to {signed(high)}."
+            f"difference is {self.changed_by(low, 2)} to {self.changed_by(high, 2)}."
         )
 
     def guesses(self) -> str:
@@ -355,6 +382,7 @@ class Comparison:
             "rules": self.rules.to_json(),
             "assignments": [self.one.to_json(), self.two.to_json()],
             "neutral": self.neutral,
+            **({"lower_is_better": True} if self.lower_is_better else {}),
             "difference": {**self.change.to_json(), "range": None if self.range is None else list(self.range)},
             "per_person": self.per_person.to_json(),
             "counted": self.n_counted,

@@ -8,13 +8,13 @@ Nothing is likely about a coalition in which nobody was ever observed together: 
 reason. Its utilities are at both ends of their range in turn, and the ends at which a profile is worst count.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.estimate.posterior import means_left_possible, never
+from coterie.estimate.posterior import PossibleMeans
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
@@ -28,12 +28,7 @@ every second one at the other."""
 
 
 def possible_games(
-    evidence: PairEvidence,
-    spaces: ActionSpaces,
-    rng: np.random.Generator,
-    *,
-    symmetric: bool,
-    enough: Callable[[], bool] = never,
+    evidence: PairEvidence, possible: PossibleMeans, spaces: ActionSpaces, rng: np.random.Generator
 ) -> Iterator[Game]:
     """Draw games that the data leave possible, means kept within their range.
 
@@ -41,8 +36,7 @@ def possible_games(
     upper one, in 2, 6, ... at the lower and upper one by turns, and in 3, 7, ... the other way round.
     """
     estimate = evidence.estimate
-    bounds, moments = estimate.bounds, estimate.moments
-    possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
+    bounds = estimate.bounds
     unseen = np.flatnonzero(never_observed(evidence))
     ends = np.array([bounds.low, bounds.high])
     turn = np.arange(len(unseen)) % 2

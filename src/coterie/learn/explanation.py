@@ -65,13 +65,13 @@ def what_it_does(step: Witness, change: Callable[[float], str] = signed) -> str:
     """Return what a step would do: one of several is worth what whoever gains less has of it."""
     gain, told = step.estimated_gain, change(step.estimated_gain)
     if len(step.movers) < 2:
-        return f"would change that by about {told}"
-    every, amount = "both" if len(step.movers) == 2 else "all of them", told.lstrip("+-")
+        return f"would make it about {told}" if " " in told else f"would change that by about {told}"
+    every, amount = "both" if len(step.movers) == 2 else "all of them", told.lstrip("+-").partition(" ")[0]
     if not amount.strip("0."):  # whoever reads it sees no difference
         return "would bring next to nothing to one of them"
     if gain < 0:
         return f"would not suit {every}: somebody would lose about {amount}"
-    return f"would suit {every}, by about {told} or more each"
+    return f"would suit {every}, by about {told.partition(' ')[0]} or more each"
 
 
 def how_sure(step: Witness, least: float | None, change: Callable[[float], str] = signed) -> str:
@@ -146,8 +146,9 @@ class Explanation:
         limits: bool = True,
         worth: Callable[[float], str] = signed,
         change: Callable[[float], str] = signed,
+        ends: Callable[[float, float], tuple[str, str]] | None = None,
         about: Mapping[str, str] | None = None,
-        likely: str = "",
+        own: str = "",
     ) -> list[str]:
         """Return the verdict, and a sentence for each room.
 
@@ -157,12 +158,15 @@ class Explanation:
             Whether what is sure is told.
         worth, change
             How values, and what changes them, are written.
+        ends
+            How it is written between what two values something is; as the two are by default.
         about
             What there is to know of rooms, such as that one is full.
-        likely
-            What stands behind their value: its unit, and where it is likely to be.
+        own
+            How what they have is written, where more than the value is told of it.
         """
-        words = _Words(limits, worth, change, about or {}, likely)
+        between = ends or (lambda low, high: (worth(low), worth(high)))
+        words = _Words(limits, worth, change, between, about or {}, own)
         return [self._verdict(words), *(_line(room, words) for room in self.rooms)]
 
     def __repr__(self) -> str:
@@ -171,7 +175,7 @@ class Explanation:
 
     def _verdict(self, words: "_Words") -> str:
         change = words.change
-        said = f"{self.agent} is expected to get {words.worth(self.value)}{words.likely}"
+        said = f"{self.agent} is expected to get {words.own or words.worth(self.value)}"
         said += f", {self.unseen}." if self.unseen else "."
         if self.alternative is None:
             return f"{said} They have no other choice."
@@ -189,8 +193,9 @@ class _Words:
     limits: bool
     worth: Callable[[float], str]
     change: Callable[[float], str]
+    ends: Callable[[float, float], tuple[str, str]]
     about: Mapping[str, str]
-    likely: str
+    own: str
 
 
 def _line(room: Room, words: _Words) -> str:
@@ -203,7 +208,7 @@ def _line(room: Room, words: _Words) -> str:
     )
     made_by += f" and {room.others} more" if made_by and room.others else ""
     nobody = "nobody there" if room.seen is None else "nobody stands out"
-    sure = f" (surely {words.worth(room.lower)} to {words.worth(room.upper)})" if words.limits else ""
+    sure = f" (surely {' to '.join(words.ends(room.lower, room.upper))})" if words.limits else ""
     guess = f", {room.unseen}" if room.unseen else ""
     about = f", {words.about[room.coalition]}" if room.coalition in words.about else ""
     return f"  {where} {room.coalition}{about}: worth {words.worth(room.value)}{guess}{sure}; {made_by or nobody}"

@@ -9,6 +9,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.against import Against
 from coterie.certificates.certificate import Certificate
+from coterie.estimate.confidence import normal_width
 from coterie.estimate.posterior import never
 from coterie.estimate.step_design import GAINED, LOST
 from coterie.estimate.value_design import value_design
@@ -23,8 +24,9 @@ GAMES, DRAWS = 24, 400
 ELSEWHERE = 60
 """How many could get a better place is counted in so many of them."""
 
-FEWEST, FEWEST_DRAWS = 6, 40
-"""Where time is short, so many games at least, and so many for ranges of values."""
+FEWEST, FEWEST_DRAWS, HURRIED = 6, 40, 16
+"""Where time is short, so many games at least, and so many for ranges of values; where it is up, so many for these, as
+if they were normal: then the ends are known as well from 16 draws as from the tails of 40."""
 
 DRAWN = 40_000_000
 """Ranges are over fewer games where that many numbers are drawn."""
@@ -196,7 +198,8 @@ def likely_values(
     """Return what the mean utility of those who are assigned is in sums of profiles, and what each has in the first.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
-    not be corrected for. What is drawn beyond what the scale allows ends there. Where it `is_late`, few are drawn.
+    not be corrected for. What is drawn beyond what the scale allows ends there. Where it `is_late`, few are drawn, and
+    ranges are those of Student's t around what is expected.
     """
     staff = wishes.admissible.staff
     unknowns = beliefs.evidence.unknowns
@@ -225,13 +228,16 @@ def likely_values(
     for values in beliefs.drawing(rng, draws_for(beliefs)):
         possible = felt(values)
         draws.append(told(possible, possible))
-        if len(draws) >= FEWEST_DRAWS and is_late():
+        if len(draws) >= HURRIED and is_late():
             break
     if len(draws) < 2:
         all_of_them = [Likely(one, (one, one), None) for one in middle.tolist()]
     else:
         drawn, tail = np.clip(draws, told(worst, best), told(best, worst)), (1 - RANGE) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+        if len(drawn) < FEWEST_DRAWS:
+            spread = normal_width(tail, len(drawn) + 1) * np.sqrt(np.square(drawn - middle).mean(axis=0))
+            ends = np.clip([middle - spread, middle + spread], told(worst, best), told(best, worst)).tolist()
         above = ((drawn > 0).sum(axis=0) + 1) / (len(drawn) + 2)  # Laplace's rule: a few draws make nothing certain
         all_of_them = [
             Likely(one, (min(low, one), max(high, one)), chance)

@@ -17,7 +17,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
-from coterie.learn.changes import Change
+from coterie.learn.changes import Change, Loss
 from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
 from coterie.learn.warnings import TOO_FEW
@@ -79,7 +79,7 @@ class Search:
     note: str = ""
     """What a reader should know about the search, in one sentence."""
     guess: str = "raw"
-    """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+    """The kind of guess that the search used: "raw" means, how they were shrunk, or what is expected ("posterior")."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `solver` part of a result file."""
@@ -126,6 +126,18 @@ class Data:
     """The first and the last sample, where samples are dates."""
     totals: str = ""
     """What totals are, as `read_log` is told; "" where there are none, or in older files."""
+    lower_is_better: bool = False
+    """Whether less is better on the scale of the log, which range, neutral point and average here are on; values and
+    gains of people count from the neutral point, and more of them is better in any case."""
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether the neutral point is one of the scale's own, so that what a pair gets is told on it."""
+        return bool(self.neutral) or self.lower_is_better
+
+    def on_scale(self, level: float) -> float:
+        """Return what is so far from the neutral point, as the log has it."""
+        return self.neutral - level if self.lower_is_better else self.neutral + level
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
@@ -134,7 +146,8 @@ class Data:
             *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "average", "period", "sha256"),
             *("log_sha256", "totals"),
         )
-        return {**{name: getattr(self, name) for name in names}, "marks": list(self.marks)}
+        turned = {"lower_is_better": True} if self.lower_is_better else {}
+        return {**{name: getattr(self, name) for name in names}, **turned, "marks": list(self.marks)}
 
 
 @dataclass(frozen=True)
@@ -198,6 +211,8 @@ class Today:
     """How probable it is that the recommended one is better, as far as the log tells; None where nobody knows."""
     left: tuple[str, ...] = ()
     """Who was in a team of it and left: it is taken without them."""
+    losses: tuple[Loss, ...] = ()
+    """Who is worse off than today, and why."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `today` of a result file."""
@@ -209,6 +224,7 @@ class Today:
             "chance": self.chance,
             "changes": [change.to_json() for change in self.changes],
             **({"left": list(self.left)} if self.left else {}),
+            "losses": [asdict(one) for one in self.losses],
         }
 
 

@@ -38,10 +38,10 @@ def notes_on_values(
     evidence = beliefs.evidence
     what, (above, below) = _sides(beliefs)
     if max(above, below) >= ONE_SIDED:
-        side, size = ("above", "larger") if above > below else ("below", "smaller")
+        side, size = setting.side(better=above > below), "larger" if above > below else "smaller"
         yield (
             f"{percent(round(max(above, below), 2))} of all {what} {side} the "
-            f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: "
+            f"neutral point {number(setting.told(setting.neutral))}, so {size} teams look better to nearly everybody: "
             f"{said(value='average')} compares teams by how people get on, whatever their size"
         )
     if setting.neutral == 0 or setting.utility_range is None:
@@ -55,9 +55,9 @@ def notes_on_values(
         others = moves_between(strategy.sets, found.profiles[0], interchangeable=setting.pool_coalitions)
         if others:
             yield (
-                f"with the neutral point at {number(round(setting.neutral + shift, 6))} instead of "
-                f"{number(setting.neutral)}, {counted(others, 'person', 'people')} would be elsewhere: how much being "
-                "alone is worth decides on these teams"
+                f"with the neutral point at {number(round(setting.told(setting.neutral + shift), 6))} instead of "
+                f"{number(setting.told(setting.neutral))}, {counted(others, 'person', 'people')} would be elsewhere: "
+                "how much being alone is worth decides on these teams"
             )
     control.heed(inner)
 

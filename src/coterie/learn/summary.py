@@ -20,7 +20,7 @@ from coterie.learn.options import LITTLE, RANGE, SMALLEST
 from coterie.learn.result import NAMED, STEPS, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.log.options import TEAM_SCORES
-from coterie.words import GUESS, alphabetical, chance, counted, decimals, number, percent, said, signed, some
+from coterie.words import GUESS, alphabetical, better_by, chance, counted, decimals, number, percent, said, signed, some
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Doubt
@@ -95,7 +95,7 @@ def level_so_far(result: Result) -> str:
     average = result.data.average
     if average is None or not result.options or not result.strategy.is_pure or result.today or result.by_lot:
         return ""
-    return shown_level(result, average - result.data.neutral)
+    return f"{average:.2f}" if result.data.has_scale else signed(average)
 
 
 def guesses(result: Result) -> str:
@@ -215,14 +215,75 @@ def expected_worth(result: Result) -> str:
         ends = low, high
     if level is None:
         places = decimals(ends)
-        return f"{_with_unit(signed(each, places), result)} per person{_aside(likely_range(ends, places))}"
+        told = _with_unit(shown_gain(result, each, places), result)
+        return f"{told} per person{_aside(likely_range(ends, lambda end: shown_gain(result, end, places)))}"
+    if tells_scores(result):
+        scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in ends)
+        places, score = decimals(scores), mean_score(result, result.strategy, each) or 0.0
+        neutral = what_neutral_is(result) if result.data.has_scale and result.data.totals != "team-scores" else ""
+        less = "less is better" if result.data.lower_is_better and not neutral else ""
+        told = f"{_with_unit(f'{score:.{places}f}', result)} per team"
+        return told + _aside(likely_range(scores, lambda end: f"{end:.{places}f}"), neutral, less)
     levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
     places = decimals(levels)
-    neutral = what_neutral_is(result) if result.data.neutral else ""
+    neutral = what_neutral_is(result) if result.data.has_scale else ""
     told = f"{_with_unit(shown_level(result, level, places), result)} per teammate"
-    told += _aside(likely_range(levels, places, lambda end: shown_level(result, end, places)), neutral)
-    in_all = signed(each, decimals(ends))
+    told += _aside(likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places)), neutral)
+    in_all = shown_gain(result, each, decimals(ends))
     return told if result.value == "average" else f"{told}, {in_all} per person over all teammates"
+
+
+def tells_scores(result: Result) -> bool:
+    """Return whether what is expected is told as the score of a team, which is what was seen: a sum, or an average.
+
+    Where another value is asked for than the scores have, people's values do not add up to them.
+    """
+    return result.value == TEAM_SCORES.get(result.data.totals) and result.strategy.is_pure
+
+
+def options_tell_scores(result: Result) -> bool:
+    """Return whether options are told as scores of teams: sums over more pairs are no better or worse for that."""
+    counts = {_pairs_and_teams(one.strategy) for one in result.options if one.strategy.is_pure}
+    return tells_scores(result) and (result.data.totals != "team-scores" or len(counts) <= 1)
+
+
+def mean_score(result: Result, strategy: Strategy, each: float) -> float | None:
+    """Return what a team is expected to score, given what a person is expected to have; None where there is no team.
+
+    Averages are those over people. Sums: every pair counts for both of its people, and once in the score.
+    """
+    level = per_teammate(result, strategy, each)
+    if level is None or result.data.totals != "team-scores":
+        return None if level is None else result.data.on_scale(level)
+    pairs, teams = _pairs_and_teams(strategy)
+    return result.data.on_scale(level) * pairs / teams
+
+
+def _pairs_and_teams(strategy: Strategy) -> tuple[int, int]:
+    """Return how many pairs there are in all teams of several people, and how many such teams."""
+    sizes = strategy.sets.sum(axis=0)
+    return int((sizes * (sizes - 1) // 2).sum()), int((sizes > 1).sum())
+
+
+def _points_per_team(result: Result) -> float | None:
+    """Return how much of a team's score one point of a person is, then and now; None where that is not one number."""
+    if not tells_scores(result) or result.data.totals != "team-scores":
+        return 1.0 if tells_scores(result) else None
+    both = (result.strategy, *([] if result.today is None else [result.today.strategy]))
+    counts = [_pairs_and_teams(one) for one in both]
+    people = result.strategy.n_agents if result.rules.staff is None else len(result.rules.staff)
+    return people / (2 * counts[0][1]) if len(set(counts)) == 1 and counts[0][1] else None
+
+
+def own_scores(result: Result, agent: str) -> str:
+    """Return what the teams of somebody are expected to score, where scores of teams were seen; else ""."""
+    levels = team_levels(result) if result.data.totals in TEAM_SCORES else {}
+    told = []
+    for name in result.strategy.actions[agent] if levels else ():
+        level, _, likely_to_be = levels.get(name, "").partition(", ")
+        if level:
+            told.append(f"{name} is expected to score {_with_unit(level, result)}{_aside(likely_to_be)}")
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _aside(*notes: str) -> str:
@@ -235,7 +296,9 @@ AVERAGE = "the average of the table"
 
 def what_neutral_is(result: Result) -> str:
     """Return what the neutral point stands for."""
-    return f"{number(result.data.neutral)} is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}"
+    less = ", less is better" if result.data.lower_is_better else ""
+    what = AVERAGE if neutral_is_average(result) else "as good as being alone"
+    return f"{number(result.data.neutral)} is {what}{less}"
 
 
 def neutral_is_average(result: Result) -> bool:
@@ -249,16 +312,17 @@ def neutral_is_average(result: Result) -> bool:
 
 
 def _worse(result: Result) -> str:
-    return f"below {AVERAGE}" if neutral_is_average(result) else "worse than alone"
+    worse = "worse than" if result.data.lower_is_better else "below"
+    return f"{worse} {AVERAGE}" if neutral_is_average(result) else "worse than alone"
 
 
 ROUNDED = 0.005
 """A neutral point that is an average was rounded by up to such a share of the range."""
 
 
-def likely_range(ends: Sequence[float], places: int, shown: Callable[[float], str] | None = None) -> str:
+def likely_range(ends: Sequence[Any], shown: Callable[[Any], str]) -> str:
     """Word where something lies by what a log makes likely; "" where nobody knows, or rounding hides it."""
-    told = [signed(end, places) if shown is None else shown(end) for end in ends]
+    told = [shown(end) for end in ends]
     return f"with {percent(RANGE)} probability {told[0]} to {told[1]}" if len(set(told)) > 1 else ""
 
 
@@ -277,7 +341,17 @@ def per_teammate(result: Result, strategy: Strategy, each: float) -> float | Non
 
 def shown_level(result: Result, level: float, places: int = 2) -> str:
     """Return a value per teammate as the log has it: on its scale where that has a neutral point, else with a sign."""
-    return f"{result.data.neutral + level:.{places}f}" if result.data.neutral else signed(level, places)
+    return f"{result.data.on_scale(level):.{places}f}" if result.data.has_scale else signed(level, places)
+
+
+def shown_gain(result: Result, gain: float, places: int = 2) -> str:
+    """Return by how much something is better or worse: with a sign, or in words where less is better."""
+    return better_by(gain, places) if result.data.lower_is_better else signed(gain, places)
+
+
+def as_on_scale(result: Result, ends: Sequence[float]) -> tuple[float, ...]:
+    """Return ends of a range in the order of the log's scale, on which less may be better."""
+    return tuple(reversed(ends)) if result.data.lower_is_better else tuple(ends)
 
 
 # --- What somebody has: one number, with its unit, wherever it is told ---------------------------------
@@ -287,12 +361,12 @@ def is_on_scale(result: Result) -> bool:
     """Return whether what people have is on the scale of the log: an average over one team at most, in every option."""
     every = (result.strategy, *(option.strategy for option in result.options))
     at_most_one = all(one.is_pure and bool((one.sets.sum(axis=1) <= 1).all()) for one in every)
-    return result.value == "average" and at_most_one and bool(result.data.neutral)
+    return result.value == "average" and at_most_one and result.data.has_scale
 
 
 def scaled(result: Result, value: float) -> float:
     """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
-    return result.data.neutral + value if is_on_scale(result) else value
+    return result.data.on_scale(value) if is_on_scale(result) else value
 
 
 def places_of_people(result: Result) -> int:
@@ -306,22 +380,42 @@ def shown_worth(result: Result, value: float) -> str:
     if not math.isfinite(value):
         return "no limit"
     places = places_of_people(result)
-    return f"{scaled(result, value):.{places}f}" if is_on_scale(result) else signed(value, places)
+    return f"{scaled(result, value):.{places}f}" if is_on_scale(result) else shown_gain(result, value, places)
+
+
+def shown_ends(result: Result, low: float, high: float) -> tuple[str, str]:
+    """Return between what somebody's value lies, the smaller number first."""
+    ends = as_on_scale(result, (low, high)) if is_on_scale(result) else (low, high)
+    return shown_worth(result, ends[0]), shown_worth(result, ends[1])
 
 
 def shown_change(result: Result, change: float) -> str:
     """Return what changes for somebody, with as many decimals as what they have."""
-    return signed(change, places_of_people(result)) if math.isfinite(change) else "no limit"
+    return shown_gain(result, change, places_of_people(result)) if math.isfinite(change) else "no limit"
+
+
+OWN_PART = "for their own part in the score"
+
+
+def own_worth(result: Result, value: float) -> str:
+    """Return what somebody has, with what it is counted in."""
+    return f"{_with_unit(shown_worth(result, value), result)} {_over_whom(result)}"
 
 
 def unit_of_people(result: Result) -> str:
     """Return what values of people are counted in."""
-    if result.value != "average":
+    return f"{result.unit} {_over_whom(result)}" if result.unit else _over_whom(result)
+
+
+def _over_whom(result: Result) -> str:
+    if tells_scores(result):
+        of = OWN_PART
+    elif result.value != "average":
         of = "over all teammates"
     else:
         several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
         of = "per teammate, all teams added up" if several else "per teammate"
-    return f"{result.unit} {of}" if result.unit else of
+    return of
 
 
 def likely_worth(result: Result, agent: str) -> str:
@@ -330,8 +424,8 @@ def likely_worth(result: Result, agent: str) -> str:
     if ends is None or result.contradicted:
         return ""
     value = result.estimate.utility[agent]  # what is sure is stronger than what is believed
-    low, high = min(ends[0], value), max(ends[1], value)
-    return likely_range((low, high), places_of_people(result), lambda end: shown_worth(result, end))
+    told = shown_ends(result, min(ends[0], value), max(ends[1], value))
+    return likely_range(told, str)
 
 
 def full_teams(result: Result) -> dict[str, str]:
@@ -379,7 +473,7 @@ def team_levels(result: Result) -> dict[str, str]:
         return {}
 
     def worth(s: int, level: float) -> float:
-        return (result.data.neutral + level) * s * (s - 1) / 2 if result.data.totals == "team-scores" else level
+        return result.data.on_scale(level) * s * (s - 1) / 2 if result.data.totals == "team-scores" else level
 
     known: dict[str, tuple[float, tuple[float, ...], str]] = {}
     first = result.options[0] if result.options else None
@@ -392,8 +486,8 @@ def team_levels(result: Result) -> dict[str, str]:
         level = sum(room.value for room in rooms) / (s if result.value == "average" else s * (s - 1))
         ends = first.team_ranges.get(name, ()) if first is not None else ()
         guess = "" if any(room.seen is not False for room in rooms) else f", {GUESS}"
-        known[name] = worth(s, level), tuple(worth(s, end) for end in ends), guess
-    places = decimals(*(ends for _, ends, _ in known.values()))
+        known[name] = worth(s, level), tuple(worth(s, end) for end in as_on_scale(result, ends)), guess
+    places = decimals(*(sorted(ends) for _, ends, _ in known.values()))
 
     def shown(level: float) -> str:
         return f"{level:.{places}f}" if result.data.totals == "team-scores" else shown_level(result, level, places)
@@ -431,7 +525,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
         notes.append(guess)
     own = result.strategy.sets[:, result.strategy.sets[result.strategy.agents.index(least)]]
     is_alone = bool((own.sum(axis=0) == 1).all())
-    has = "alone" if is_alone else f"with {shown_worth(result, values[least])} {unit_of_people(result)}"
+    has = "alone" if is_alone else f"with {own_worth(result, values[least])}"
     told = f"Least well off: {least} {has}{_aside(*notes)}"
     told += ", and what is fairest hangs on that guess" if least not in seen and result.goal == "fairness" else ""
     told += "."
@@ -481,7 +575,7 @@ def better_places(result: Result) -> str:
 
 def _gains_most(result: Result, gains: Mapping[str, float]) -> str:
     most = max(gains, key=lambda agent: gains[agent])
-    by = shown_change(result, gains[most]).removeprefix("+")
+    by = signed(gains[most], places_of_people(result)).removeprefix("+")
     by = by if float(by) else f"{gains[most]:.2f}"
     other = result.explanations[most].alternative
     by = f"{by} or more" if other is not None and len(other.movers) > 1 else by  # as much as whoever gains least
@@ -504,7 +598,9 @@ FEW = 3
 
 
 def _with_unit(amount: str, result: Result) -> str:
-    return f"{amount} {result.unit}" if result.unit else amount
+    """Return an amount with the unit behind its number: 0.5 stars, 0.5 errors better."""
+    shown, *word = amount.split(" ")
+    return " ".join([shown, *([result.unit] if result.unit else []), *word])
 
 
 def against_today(result: Result) -> str:
@@ -523,11 +619,14 @@ def improvement(result: Result) -> tuple[str, list[str]] | None:
     if better is None:
         return None
     expected, ends, sure = better
+    if per_whom(result) == PER_TEAM:
+        points = _points_per_team(result) or 1.0
+        expected, ends = points * expected, (points * ends[0], points * ends[1])
     places = decimals(ends)
-    notes = [likely_range(ends, places)]
+    notes = [likely_range(ends, lambda end: shown_gain(result, end, places))]
     if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
         notes.append(f"an improvement with {chance(sure)} probability")
-    return _with_unit(signed(expected, places), result), notes
+    return _with_unit(shown_gain(result, expected, places), result), notes
 
 
 def _better(result: Result) -> tuple[float, tuple[float, float], float | None] | None:
@@ -547,7 +646,14 @@ def what_is_compared(result: Result) -> str:
     level = per_teammate(result, before, result.options[0].expected_value - better[0])
     if level is None:
         return what
-    ends = [per_teammate(result, result.strategy, end) or 0.0 for end in result.options[0].expected_range or ()]
+    limits = result.options[0].expected_range or ()
+    if tells_scores(result):
+        if _points_per_team(result) is None:
+            return what  # sums over more pairs, or fewer, are not compared
+        score = mean_score(result, before, result.options[0].expected_value - better[0]) or 0.0
+        scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in limits)
+        return f"{what} ({_with_unit(f'{score:.{decimals(scores)}f}', result)} per team)"
+    ends = [per_teammate(result, result.strategy, end) or 0.0 for end in limits]
     return f"{what} ({_with_unit(shown_level(result, level, decimals(ends)), result)} per teammate)"
 
 
@@ -557,6 +663,21 @@ def who_changes(result: Result) -> str:
     told = f"{counted(result.today.moves, 'person changes', 'people change')} something"
     more = sum(not change.before for change in result.today.changes)
     return f"{told}, and {more} more {'gets' if more == 1 else 'get'} a place" if more > 0 else told
+
+
+def why_worse(result: Result, agent: str) -> str:
+    """Return why somebody is worse off than today, and what it brings to whom; "" where they visibly are not."""
+    losses = () if result.today is None else result.today.losses
+    one = next((loss for loss in losses if loss.agent == agent), None)
+    if one is None or not shown_change(result, -one.expected).strip("0."):
+        return ""
+    return one.told(lambda worth: shown_worth(result, worth), lambda gain: _amount(result, gain))
+
+
+def _amount(result: Result, gain: float) -> str:
+    """Return how much somebody gains or loses, without a sign, and never nothing."""
+    shown = f"{abs(gain):.{places_of_people(result)}f}"
+    return shown if float(shown) else f"{abs(gain):.2g}"
 
 
 def what_today_is(result: Result) -> str:
@@ -574,9 +695,14 @@ def per_whom(result: Result) -> str:
         return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
 
     every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
+    if all(map(have_others, every)) and _points_per_team(result) is not None:
+        return PER_TEAM
     if result.value != "average":
         return "per person over all teammates"
     return "per teammate" if all(map(have_others, every)) else "per person"
+
+
+PER_TEAM = "per team"
 
 
 TOO_LITTLE = "There are too few data to prove that nobody could get a better place"
@@ -640,7 +766,10 @@ def what_worths_are(result: Result) -> str:
     """Return what the values of people and of single teammates are, in a few words."""
     unit = f"in {result.unit}; " if result.unit else ""
     of = "a team is worth the average of its teammates"
-    if result.value != "average":
+    if tells_scores(result):
+        pairs = "averaged" if result.value == "average" else "added up"
+        of = f"their own part in the score of a team: its pairs with them, {pairs}"
+    elif result.value != "average":
         of = "a team is worth its teammates added up"
     return f"{unit}{of}; {what_zero_is(result)}"
 
@@ -649,12 +778,20 @@ def what_zero_is(result: Result) -> str:
     """Return what a value stands for that is as good as none."""
     if is_on_scale(result):
         return what_neutral_is(result)
-    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}"
+    more = ", more is better" if result.data.lower_is_better else ""
+    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}{more}"
 
 
 def what_options_are(result: Result) -> str:
     """Return what options are, and what their values are counted in."""
-    counted_in = f"{unit_of_people(result)}, on average over people; {what_zero_is(result)}"
+    if options_tell_scores(result):
+        unit = f"{result.unit} " if result.unit else ""
+        over = "people" if result.value == "average" else "teams"
+        # On one scale both are turned round, which is said once.
+        less = ", less is better" if result.data.lower_is_better and not is_on_scale(result) else ""
+        counted_in = f"{unit}per team, on average over {over}{less}; least well off {OWN_PART}, {what_zero_is(result)}"
+    else:
+        counted_in = f"{unit_of_people(result)}, on average over people; {what_zero_is(result)}"
     return f"Options, none of them better than another in everything ({counted_in})"
 
 
@@ -780,7 +917,7 @@ def people_rows(result: Result) -> list[list[Any]]:
     guessed = {agent for agent in assigned_people(result) if is_guess(result, agent)}
     rows: list[list[Any]] = [
         ["person", "teams", *(["today", "why"] if result.today else []), "value",
-         *(["known"] if guessed else []), "best alternative", "change",
+         *(["known"] if guessed else []), "best alternative", "better by" if result.data.lower_is_better else "change",
          *(["at least", "at most"] if ends else []), *(["surely stays"] if ends or sure else [])]
     ]  # fmt: skip
     for agent in assigned_people(result):

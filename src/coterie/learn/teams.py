@@ -39,7 +39,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.changes import changes_from
+from coterie.learn.changes import changes_from, losses_from
 from coterie.learn.fewer_moves import fewer_moves
 from coterie.learn.more_samples import times_as_long
 from coterie.learn.options import (
@@ -384,11 +384,14 @@ class _Teams:
     def held_out(self, delta: float, *, may_shorten: bool) -> list[Candidate]:
         """Learn on the first parts, and certify the most promising candidates on the others.
 
-        Only `sealed` ever holds the certifying utilities.
+        Only `sealed` ever holds the certifying utilities. Where these will hardly say anything and time is up, there
+        are none: certificates from the whole log are enough.
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
         is_short = may_shorten and (self.control.is_interrupted() or self._says_little(learning, sealed, delta))
+        if is_short and not self.control.is_interrupted() and self._is_over():
+            return []
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
@@ -424,6 +427,8 @@ class _Teams:
         task = self._task(Beliefs(learning, learning.values, None))
         profile = best_teams(task, quick, begin=self._begin, starts=0, patience=0).profiles[0]
         self.control.heed(quick)
+        if quick.is_over():  # a profile that keeps all rules may have taken long to find
+            self._found_before = [profile]
         (strategy,) = self._named([profile])
         (sure,) = sealed.expected([strategy], learning, self.against, delta / HELD_OUT, form=self.form)
         return not says_much(sure, by_range(learning, strategy, self.against))
@@ -521,8 +526,9 @@ class _Teams:
         if now is not None:
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
-            gain = better[0]
-            today = Today(now, options[0].moves or 0, gain.expected, gain.range, changes, gain.chance, self.wishes.left)
+            losses = losses_from(now, pick.strategy, game, self.wishes)
+            gain, moves = better[0], options[0].moves or 0
+            today = Today(now, moves, gain.expected, gain.range, changes, gain.chance, self.wishes.left, losses)
         elif other is not None:
             than_lot = better[0]
         alone, likely = self._alone(pick.strategy), self._likely(pick)

@@ -98,9 +98,9 @@ def _one_sign(statistics: Statistics) -> Iterator[str]:
     if low >= 0 < high or high <= 0 > low:
         single = statistics.setting.actions.are_single
         company = "be with anybody than alone" if single else "join as many teams as possible"
-        side, wish = ("below", company) if low >= 0 else ("above", "be alone")
+        side, wish = statistics.setting.side(better=low < 0), company if low >= 0 else "be alone"
         yield (
-            f"no outcome is {side} the neutral point {neutral:g}, so everybody would rather "
+            f"no outcome is {side} the neutral point {statistics.setting.told(neutral):g}, so everybody would rather "
             f"{wish}: say with {said('neutral')} which is worth as much as being alone"
         )
 

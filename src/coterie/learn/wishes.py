@@ -129,7 +129,7 @@ def wishes_about(
     names: Mapping[str, str] = {}
     left: tuple[str, ...] = ()
     if today is not None:
-        assigned, names, others, notes, left = _today(today, setting, given, added)
+        assigned, names, others, notes, left = _today(today, setting, given, added, statistics.clues.called)
         renamed |= others
         told += notes
     if keep_sizes:
@@ -254,7 +254,7 @@ class _Today(NamedTuple):
     """Who was in a team of it and left."""
 
 
-def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _Today:
+def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str], called: Mapping[str, str]) -> _Today:
     """Return today's assignment; whoever is not named, or left, is nowhere."""
     names = getattr(given, "team_names", {})
     if isinstance(found := getattr(given, "strategy", None), Strategy):
@@ -263,8 +263,8 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _T
         given = given.actions
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
-        content = read_strategy_content(path)
-        file, sheet = sheet_among_others(path, ("agent", "coalition"))
+        content = read_strategy_content(path, called)
+        file, sheet = sheet_among_others(path, ("agent", "coalition"), called)
         with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
             found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path)
         told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {file}"]

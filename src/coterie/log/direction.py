@@ -1,36 +1,105 @@
-"""Whether more is better: that is taken to be so, and told where the name of a column says otherwise."""
+"""Whether more is better, or less: what the name of a column says of that, and how numbers are counted then.
+
+Inside, more is always better. Where less is, utilities are counted with the opposite sign, and with them the range and
+the neutral point: sums over any number of pairs turn round with their terms. Whatever is told is turned back.
+"""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coterie.game.tables import word_in
-from coterie.words import number
+from coterie.log.options import Options, fixed_range
+from coterie.words import said
 
 LESS_IS_BETTER = (
-    "rank ranking rang platz platzierung placement position note noten schulnote schulnoten fehler error mistake fault "
-    "defect bug conflict konflikt konflikte complaint beschwerde beschwerden minutes minuten duration dauer delay "
-    "verspätung cost kosten penalty penalties strafpunkte"
+    "rank ranking rang platz platzierung placement schulnote schulnoten fehler error mistake fault defect bug conflict "
+    "konflikt konflikte complaint beschwerde beschwerden delay verspätung penalty penalties strafpunkte"
 )
-"""Words of headers of which a smaller number may be the better one: ranks, errors, times, grades of some countries.
+"""Words of headers of which a smaller number is the better one: ranks, errors, grades of which 1 is best.
 
 What they are in the plural, `word_in` knows.
 """
 
+DOUBTFUL = (
+    "note noten position minutes minuten min seconds sekunden sec hours stunden time zeit zeiten laufzeit runtime "
+    "duration dauer cost kosten"
+)
+"""Words of headers of which it depends: marks of some country, minutes that were needed or played."""
+
+GRADES, WORST_GRADE = "grade mark", 6
+"""Words of headers of which it depends where numbers go from 1 to so many at most: of points, more is better."""
+
 _BEST = r"\b1\s*(?:=|:|is|ist)\s*(?:the\s+)?(?:very\s+|sehr\s+)?(?:best|good|gut|top)"
-_SAID = re.compile(rf"{_BEST}|(?:less|lower|smaller)\s+is\s+better", re.IGNORECASE)
+_SAID = re.compile(rf"{_BEST}|(?:less|lower|smaller|fewer)\s+is\s+better", re.IGNORECASE)
 
 
-def about_direction(header: str, scale: tuple[float, float] | None) -> list[str]:
-    """Return what to tell where a smaller number may be better in a column.
+def says_less_is_better(header: str) -> bool:
+    """Return whether the name of a column leaves no doubt that less is better.
+
+    >>> [says_less_is_better(one) for one in ("Score (1 = best, 5 = worst)", "Errors", "Minutes")]
+    [True, True, False]
+    """
+    return bool(_SAID.search(header) or word_in(header, LESS_IS_BETTER.split()))
+
+
+def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
+    """Return whether less may be better in a column, by its name and its scale.
+
+    >>> [may_mean_less(one, None) for one in ("Minutes", "Zeit (min)", "Laufzeit", "Points")]
+    [True, True, True, False]
+    >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
+    (True, False)
+    """
+    words = DOUBTFUL.split()
+    if scale is not None and scale[0] == 1 and scale[1] <= WORST_GRADE:
+        words += GRADES.split()
+    return says_less_is_better(header) or word_in(header, words) is not None
+
+
+def about_direction(header: str, scale: tuple[float, float] | None) -> Iterator[str]:
+    """Yield what to tell where less may be better in a column, and nobody said which.
 
     Examples
     --------
-    >>> about_direction("Rating", (1, 5)), about_direction("Punkte", None)
+    >>> list(about_direction("Rating", (1, 5))), list(about_direction("Punkte", None))
     ([], [])
-    >>> about_direction("Score (1 = best, 5 = worst)", (1, 5))[0].partition(", but ")[2]
-    "less may be in the column 'Score (1 = best, 5 = worst)': if so, write 6 minus the number into the table first"
+    >>> next(about_direction("Score (1 = best, 5 = worst)", (1, 5))).partition(", but ")[2]
+    "less may be in the column 'Score (1 = best, 5 = worst)': lower_is_better=True says so"
     """
-    if not (_SAID.search(header) or word_in(header, LESS_IS_BETTER.split())):
-        return []
-    most = "a large number" if scale is None else number(sum(scale))
-    advice = f"if so, write {most} minus the number into the table first"
-    return [f"more is taken to be better, but less may be in the column {header!r}: {advice}"]
+    if may_mean_less(header, scale):
+        say = said(lower_is_better=True)
+        yield f"more is taken to be better, but less may be in the column {header!r}: {say} says so"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The scale that outcomes are counted on: the declared one, or its opposite where less is better."""
+
+    utility_range: tuple[float, float] | None
+    neutral: float
+    sigma: float | None
+    extent: tuple[float, float] | None
+    """The smallest and the largest outcome, where they are known."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Where outcomes may lie."""
+        return fixed_range(self.utility_range, self.neutral, self.sigma)
+
+
+def counted_by(options: Options, extent: tuple[float, float] | None) -> Counted:
+    """Return the scale that the outcomes of a log are counted on."""
+    ends, neutral, sigma = (options[name] for name in ("utility_range", "neutral", "sigma"))
+    if not options["lower_is_better"]:
+        return Counted(ends, neutral, sigma, extent)
+    return Counted(_opposite(ends), 0.0 - neutral, sigma, _opposite(extent))
+
+
+def _opposite(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (0.0 - ends[1], 0.0 - ends[0])
+
+
+def view_of(outcomes: str, lower_is_better: bool) -> str:  # noqa: FBT001  (said by whoever has it)
+    """Return the view in which outcomes are as they are counted."""
+    return f"opposite_{outcomes}" if lower_is_better else outcomes

@@ -154,7 +154,7 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
         side = "above" if low > log.neutral else "below"
         yield Finding(
             f"all values are {side} the neutral point {number(log.neutral)}: everybody would rather be "
-            f"{'together' if side == 'above' else 'alone'}",
+            f"{'together' if (side == 'above') != log.lower_is_better else 'alone'}",
             f"if another value is worth as much as being alone, say so with {said('neutral')}",
         )
     if seen.is_wide:

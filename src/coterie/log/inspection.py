@@ -175,6 +175,7 @@ class Inspection:
             "actions": log.action_description,
             "utility_range": log.utility_range,
             "neutral": log.neutral,
+            "lower_is_better": log.lower_is_better,
             "sigma": log.sigma,
             "utilities": {
                 "smallest": self.extent[0],

@@ -26,7 +26,7 @@ from coterie.log.checking import (
     slips_of_hand,
 )
 from coterie.log.choices import is_observed
-from coterie.log.direction import about_direction
+from coterie.log.direction import Counted, about_direction, counted_by, view_of
 from coterie.log.engine import Engine, make_engine
 from coterie.log.names import LISTED, about_slips, about_spellings, about_swapped, slips
 from coterie.log.options import (
@@ -124,6 +124,23 @@ class Log:
         return float(self.options["neutral"])
 
     @property
+    def lower_is_better(self) -> bool:
+        """Whether a smaller outcome is the better one."""
+        return bool(self.options["lower_is_better"])
+
+    @property
+    def counted(self) -> Counted:
+        """The scale that outcomes are counted on, of which more is better."""
+        return counted_by(self.options, self.checked.extent)
+
+    @property
+    def outcomes(self) -> str:
+        """The view of what was observed as it is counted: `view_of` pairs or totals."""
+        return self.engine.name(
+            view_of("ratings" if self.feedback == "semi-bandit" else "totals", self.lower_is_better)
+        )
+
+    @property
     def sigma(self) -> float | None:
         """The declared sub-Gaussian scale, where utilities have no bounds."""
         declared: float | None = self.options["sigma"]
@@ -159,6 +176,13 @@ class Log:
     def declared_coalitions(self) -> tuple[str, ...]:
         """The coalitions that were declared by name; none where they are interchangeable."""
         return () if self.pool_coalitions else _listed(self.options["coalitions"])
+
+    @property
+    def called(self) -> dict[str, str]:
+        """What the tables call who and in which team, where they have words of their own."""
+        theirs: dict[str, schema.Named] = self.options["columns"]
+        found = {role: theirs[role] for role in ("agent", "coalition") if role in theirs}
+        return {role: name for role, name in found.items() if isinstance(name, str) and name != schema.ROW}
 
     @property
     def rows(self) -> int:
@@ -310,7 +334,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     outcome = read[-1]
     options = settled_totals(outcome.shape, options)
     tables = tuple(dict.fromkeys(table for one in read for table in STANDARD.get(one.shape, (one.shape,))))
-    _refuse_idle(call, read)
+    _refuse_idle(call, read, options)
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     if "totals" in call and tables[-1] != "totals":
@@ -332,6 +356,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
         if any(source.table == "totals" for source in sources):
             notes.append(TOTALS_UNUSED)
         notes += _rate(engine, checked, options)
+    _turn_round(engine, tables[-1], options)
     if "memberships" in tables:
         engine.view("members", queries.columns_of(engine.name("memberships"), schema.TABLES["memberships"]))
     else:
@@ -343,7 +368,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
     notes = [
-        *_about_direction(outcome, options),
+        *([] if "lower_is_better" in declared else _about_direction(outcome, options)),
         *about_spellings("agent", agents),
         *_about_slips(engine, agents, inferred="memberships" not in tables),
         *notes,
@@ -370,15 +395,29 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     return log
 
 
+def _turn_round(engine: Engine, table: str, options: Options) -> None:
+    """Make the view of outcomes of which more is better; what was checked and is shown stays as it is written."""
+    if not options["lower_is_better"]:
+        return
+    used = "ratings" if table == "pairs" else "totals"
+    is_scores = used == "totals" and options["totals"] in TEAM_SCORES
+    columns = schema.SHAPES["scores"] if is_scores else schema.TABLES[table]
+    engine.view(view_of(used, lower_is_better=True), queries.opposite(engine.name(used), columns))
+
+
 def _about_direction(outcome: Table, options: Options) -> list[str]:
     """Return that more is taken to be better, where the column of outcomes says otherwise."""
     headers = schema.names_of(outcome.columns["utility"]) if "utility" in outcome.columns else ()
     return [note for header in headers for note in about_direction(header, options["utility_range"])]
 
 
-def _refuse_idle(call: Options, read: Sequence[Table]) -> None:
-    """Refuse options about files that the log is not read from."""
+def _refuse_idle(call: Options, read: Sequence[Table], options: Options) -> None:
+    """Refuse options about files that the log is not read from, or numbers that it does not hold."""
     shown = read[-1].source.shown
+    if options["lower_is_better"] and read[-1].shape == "choices":
+        raise InputError(
+            f"{said(lower_is_better=True)} is about numbers of which less is better; {shown} holds choices"
+        )
     if "sheet" in call and not any(one.source.sheet is not None for one in read):
         raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {shown} is none")
     if "skip_rows" in call and not any(one.source.dialect or one.source.sheet for one in read):

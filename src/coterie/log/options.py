@@ -49,7 +49,8 @@ Totals = Literal["sum", "team-averages", "average", "team-scores", "team-score-a
 """What a row of totals is: an agent's sum over all pairs, sum over coalitions of averages, or average of all pairs; or
 the score of a team, the sum over its pairs or their average."""
 
-TEAM_SCORES = ("team-scores", "team-score-averages")
+TEAM_SCORES = {"team-scores": "total", "team-score-averages": "average"}
+"""Those that are scores of teams, and the value of people that adds up to them."""
 
 Blanks = Literal["skip", "absent", "refuse"]
 """What becomes of rows without a utility or choice."""
@@ -348,7 +349,16 @@ class CommonOptions(TypedDict, total=False):
     ]
     neutral: Annotated[
         float | None,
-        Option(checks.number, "The utility that is worth as much as being alone.", Word(float), default=0.0),
+        Option(checks.number, "What is as good as being alone.", Word(float), default=0.0),
+    ]
+    lower_is_better: Annotated[
+        bool | None,
+        Option(
+            checks.boolean,
+            "Less is better: errors, ranks, ...",
+            Word(flag="--lower-is-better", other="--higher-is-better"),
+            default=False,
+        ),
     ]
     sigma: Annotated[
         float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))

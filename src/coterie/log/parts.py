@@ -15,8 +15,8 @@ from coterie.log.log import Log
 from coterie.log.options import TEAM_SCORES, Options
 
 ALIKE = (
-    "utility_range", "neutral", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals", "missing", "adaptive",
-    "may_stay_out", "value",
+    "utility_range", "neutral", "lower_is_better", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals",
+    "missing", "adaptive", "may_stay_out", "value",
 )  # fmt: skip
 """The options that logs must share to be added."""
 

@@ -30,6 +30,11 @@ def columns_of(view: str, columns: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM {view}"
 
 
+def opposite(view: str, columns: Sequence[str]) -> str:
+    """Return some columns of a view, utilities with the opposite sign."""
+    return columns_of(view, [f"0 - {name} AS {name}" if name == "utility" else name for name in columns])
+
+
 def inferred_members(pairs: str) -> str:
     """Return the memberships that pairs imply: both agents of a pair were in its coalition.
 

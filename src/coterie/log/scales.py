@@ -1,6 +1,7 @@
 """Which scale ratings are on, from the values that occur; and which of these are probably typos."""
 
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,18 @@ FEW_VALUES = 3
 """Where fewer different values occur besides, nothing is far from them: four wins and a defeat, all stars but one."""
 
 
+_NUMBER = r"([-\u2212]?\d+(?:[.,]\d+)?)"
+_ENDS = re.compile(
+    rf"(?:[(\[]|\b(?:scale|skala|range|from|von)\b[^\d(]{{0,12}}?)\s*{_NUMBER}\s*(?:-|\u2013|\u2014|to|bis|\.{{2,3}}|\u2026)\s*{_NUMBER}"
+    r"(?![\d./-])",
+    re.IGNORECASE,
+)
+"""A scale in words: (0-10), [1 to 5], from 1 to 7, Skala von 1 bis 6. Dates go on behind the second number."""
+
+_ANCHOR = re.compile(rf"(?<![\w.,-]){_NUMBER}\s*[=:]\s*[^\W\d]")
+"""What one of its numbers means: 1 = never again."""
+
+
 @dataclass(frozen=True)
 class Scale:
     """Where ratings lie, and why that is likely."""
@@ -67,11 +80,28 @@ def most_typos(count: int) -> int:
     return 0 if count < ENOUGH else max(1, count // SHARE)
 
 
-def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
+def stated_scale(text: str) -> tuple[float, float] | None:
+    """Return the ends of the scale that a header or a title tells of, None where it tells of none.
+
+    >>> stated_scale("Jury score (0-10)"), stated_scale("Ratings (1 = never again, 5 = any time)")
+    ((0.0, 10.0), (1.0, 5.0))
+    >>> stated_scale("Points"), stated_scale("Score (2024-05-01)"), stated_scale("Score (top 3)")
+    (None, None, None)
+    """
+    found = _ANCHOR.findall(text)
+    if len(found) < 2 and (ends := _ENDS.search(text)):
+        found = list(ends.groups())
+    numbers = {float(one.replace(",", ".").replace("\u2212", "-")) for one in found}
+    return (min(numbers), max(numbers)) if len(numbers) > 1 else None
+
+
+def likely_scale(
+    times: Mapping[float, int], *, ratings: bool = True, stated: tuple[float, float] | None = None
+) -> Scale:
     """Return the scale that values are likely on, given how often each occurs.
 
     Among `ratings`, which people give on a scale, a few outside of it are probably typos; points and scores have no
-    scale but the one that they show.
+    scale but the one that they show. One that is `stated` is taken, unless too many values for typos contradict it.
 
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
     Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
@@ -84,6 +114,10 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     """
     values = sorted(times)
     seen = (float(values[0]), float(values[-1]))
+    if stated is not None:
+        outside = sum(count for value, count in times.items() if not stated[0] <= value <= stated[1])
+        if outside <= most_typos(sum(times.values())):
+            return _scale(stated, seen, outside, "is said to be the scale")
     low, high, typos = _without_rare_ends(times) if ratings else (*seen, 0)
     if seen in COMMON:
         return _scale(seen, seen)
@@ -155,7 +189,7 @@ def _middle_half(values: FloatArray, counts: IntArray) -> float:
     return float(high - low)
 
 
-def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0) -> Scale:
+def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0, what: str = "") -> Scale:
     if ends[0] == ends[1]:
         ends = (ends[0] - 1, ends[1] + 1)
     low, high = ends
@@ -163,8 +197,8 @@ def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0)
     if seen[0] == seen[1]:
         why = f"every value is {_short(seen[0])}"
     elif ends != seen:
-        what = "is a usual scale" if ends in COMMON else "are round ends"
-        why += f", and {number(low)} to {number(high)} {what} around them"
+        what = what or f"{'is a usual scale' if ends in COMMON else 'are round ends'} around them"
+        why += f", and {number(low)} to {number(high)} {what}"
     if typos:
         why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"
     return Scale(low, high, why, typos)

@@ -18,13 +18,14 @@ from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
+from coterie.log.direction import may_mean_less, says_less_is_better
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import are_names_for_once, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
-from coterie.log.scales import likely_scale
+from coterie.log.scales import likely_scale, stated_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
 from coterie.log.tables import SUFFIXES, Source, not_a_table
@@ -47,6 +48,7 @@ QUESTIONS: dict[str, str] = {
     "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
+    "lower_is_better": "Is a smaller number better (yes), or a larger one (no)?",
     "neutral": "Which value is worth as much as working alone?",
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair "
     "then gets the same in any of them)?",
@@ -70,6 +72,7 @@ LABELS: dict[str, str] = {
     "symmetric": "both get the same",
     "totals": "the number is",
     "utility_range": "scale",
+    "lower_is_better": "less is better",
     "neutral": "as good as alone",
     "pool_coalitions": "team names mean nothing",
     "coalitions": "how many teams",
@@ -153,6 +156,8 @@ class Guess:
         named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
         found = {"sheet": self.sheet, "columns": named or None, **self.known}
         found |= {one.name: one.value for one in self.answers}
+        if not found.get("lower_is_better") and "lower_is_better" not in self.known:
+            found.pop("lower_is_better", None)  # nobody said that more is better: whoever reads it is told of the doubt
         return {name: value for name, value in found.items() if value is not None and value != ()}
 
     def keeping(self, taken: Sequence[Answer]) -> "Guess":
@@ -234,6 +239,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
+        if "utility" not in fixed:
+            _refuse_when_for_good(columns, parts)
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
         if "coalition" not in fixed and (twins := guessing.namesakes()):
@@ -269,6 +276,23 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
             like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
             hint = f"; did you mean {like!r}?" if like else ""
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
+
+
+def _refuse_when_for_good(columns: list[Column], parts: list[Part]) -> None:
+    """Refuse to take weeks for how good it was, which they are only where nothing else holds numbers."""
+    taken = next((part.column for part in parts if part.role == "utility"), None)
+    column = next((one for one in columns if one.name == taken), None)
+    if column is None or column.word_for("utility") or not column.word_for("sample"):
+        return
+    meant = [one for one in columns if one.word_for("utility")] or [
+        one for one in columns if not any(one.word_for(role) for role in ("sample", "coalition", "agent", "partner"))
+    ]
+    shown = f"; {meant[0].name!r} may be meant, and holds {some(map(repr, meant[0].examples), 2)}" if meant else ""
+    raise InputError(
+        f"no column holds numbers that say how good it was{shown}. Write plain numbers: 4 for 4/5 or four stars, 80 "
+        "for 80%, 1500 for 1.500 €, 1 to 5 for words from bad to great, 1 and 0 for yes and no. If it is "
+        f"{column.name!r} after all, say so with {said(columns={'utility': column.name})}"
+    )
 
 
 def _told_of_others(columns: list[Column], parts: list[Part]) -> list[Part]:
@@ -555,8 +579,28 @@ class _Answers:
             terms = others * (others + 1) // 2 if self._of_teams else others
             found.setdefault(terms, {})[row["utility"]] = times // (others + 1) if self._of_teams else times
         if not found:
-            raise InputError(f"no row has both a team of several people and a number{self._look_swapped()}")
+            helps = self._look_swapped() or self._look_merged() or self._have_commas()
+            raise InputError(f"no row has both a team of several people and a number{helps}")
         return found
+
+    def _look_merged(self) -> str:
+        """Return what to do where cells are empty as below merged ones; "" where they are not."""
+        rows = self._column("utility").filled
+        for role in ("sample", "coalition"):
+            if self._named[role] != ROW and 2 * (filled := self._column(role).filled) <= rows:
+                name = self._column(role).name
+                merged = "merged cells hold what they say in the first row only"
+                return f"; {name!r} is filled in {filled:,} of {rows:,} rows: fill it in every row ({merged})"
+        return ""
+
+    def _have_commas(self) -> str:
+        """Return what to do where numbers have commas that nobody can tell apart; "" where they have none."""
+        column = self._column("utility")
+        text = next((value for value in column.said if "," in value), None)
+        if text is None:
+            return ""
+        plain = f"{text.strip().replace(',', '')} or {text.strip().replace(',', '.')}"
+        return f"; numbers in {column.name!r} hold commas, such as {text.strip()!r}: write what is meant, {plain}"
 
     def _look_swapped(self) -> str:
         """Return what to try where people and teams are probably each other's column; "" where nothing says so."""
@@ -619,15 +663,35 @@ class _Answers:
                 for value, count in counts.items():
                     each = value / terms if is_sum else value
                     times[each] = times.get(each, 0) + count
-        scale = likely_scale(times, ratings=self.shape == "pairs")
+        # What is written is about a number of the table, which is a sum over pairs where those are added up.
+        written = () if is_sum else (self._column("utility").name, *self.source.titles)
+        stated = next(filter(None, map(stated_scale, written)), None)
+        scale = likely_scale(times, ratings=self.shape == "pairs", stated=stated)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
         value, why = (low + high) / 2, "it is the middle of the scale"
         if self.shape != "pairs":
             value, why = self._alone(times, (low, high), is_sum=is_sum)
         return [
             Answer("utility_range", [low, high], scale.why + about),
+            *self._direction((low, high)),
             Answer("neutral", min(max(value, low), high), why),
         ]
+
+    def _direction(self, scale: tuple[float, float]) -> list[Answer]:
+        """Ask whether less is better where a name leaves that open, and guess it where the name says so."""
+        header = self._column("utility").name
+        if says_less_is_better(header):
+            return [Answer("lower_is_better", True, f"so says the name of the column, {header!r}")]
+        if may_mean_less(header, scale):
+            say = said(lower_is_better=True)
+            return [Answer("lower_is_better", False, f"in a column {header!r} less may be better: {say} says so")]
+        return [Answer("lower_is_better", False, "")] if "lower_is_better" in self.known else []
+
+    @property
+    def _less(self) -> bool:
+        """Whether less is better, as far as that is known."""
+        known = self.known.get("lower_is_better")
+        return says_less_is_better(self._column("utility").name) if known is None else bool(known)
 
     def _ratings(self) -> dict[float, int]:
         """How often each rating occurs; of very many different ones those at the ends, and the rest as one between."""
@@ -668,8 +732,8 @@ class _Answers:
             lack = "numbers of people on their own are no sums over pairs"
         elif every > 2 * count:
             lack = f"numbers of people on their own do not count, since {outside}{without}"
-        per_pair = " per pair" if is_sum else ""
-        return mean, f"{lack}, and {number(mean)} is the average{per_pair}: what is above it is better than usual"
+        per_pair, better = " per pair" if is_sum else "", "below" if self._less else "above"
+        return mean, f"{lack}, and {number(mean)} is the average{per_pair}: what is {better} it is better than usual"
 
 
 def _mean(times: Mapping[float, int]) -> float:

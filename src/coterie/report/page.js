@@ -6,10 +6,13 @@
 
   // --- Words and elements: names only ever enter as text -------------------------------------------
 
+  const less = data.lowerIsBetter; // then signs would be about numbers of which less is better
   const signed = (value) => {
     if (!Number.isFinite(value)) return value > 0 ? "no limit" : value < 0 ? "no limit" : "-";
     const shown = value.toFixed(data.places ?? 2);
-    return Number(shown) === 0 ? shown.replace("-", "") : value > 0 ? "+" + shown : shown;
+    if (Number(shown) === 0) return shown.replace("-", "");
+    if (less) return shown.replace("-", "") + (value > 0 ? " better" : " worse");
+    return value > 0 ? "+" + shown : shown;
   };
   const element = (tag, content, kind) => {
     const made = document.createElement(tag);
@@ -395,7 +398,7 @@
       if (i === j) return said.replaceChildren(named(people[i]));
       const { often, worth } = about(i, j);
       const seen = isSure ? (often ? `seen ${often} ${often === 1 ? "time" : "times"}` : "never seen together") : "";
-      const level = known.neutral ? (known.neutral + worth).toFixed(2) : signed(worth);
+      const level = known.neutral || less ? (known.neutral + (less ? -worth : worth)).toFixed(2) : signed(worth);
       const value = worth === null ? "" : `${seen ? ", " : ""}expected ${level}`;
       said.replaceChildren(named(people[i]), known.symmetric ? " and " : " with ", named(people[j]), ": " + seen + value);
     };

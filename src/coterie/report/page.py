@@ -44,11 +44,14 @@ from coterie.learn.summary import (
     listed_teams,
     more_needed,
     option_labels,
+    own_scores,
+    own_worth,
     per_whom,
     places_of_people,
     recommendation,
     rules_told,
     shown_change,
+    shown_ends,
     shown_level,
     shown_worth,
     so_far,
@@ -56,7 +59,6 @@ from coterie.learn.summary import (
     teams_to_stay_in,
     tightest_case,
     told_warnings,
-    unit_of_people,
     vacuous,
     valued,
     what_is_compared,
@@ -71,8 +73,10 @@ from coterie.learn.summary import (
     who_stays,
     why_guess,
     why_recommended,
+    why_worse,
 )
 from coterie.learn.team_names import with_team_names
+from coterie.log.options import TEAM_SCORES
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.report.tables import option_rows, shown_options
@@ -181,6 +185,7 @@ def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]])
     return {
         "limits": not result.says_nothing,
         "places": places_of_people(result),
+        "lowerIsBetter": result.data.lower_is_better,
         "assigned": _assigned(result).tolist(),
         "agents": [label(name) for name in result.strategy.agents],
         "coalitions": [label(name) for name in result.strategy.coalitions],
@@ -234,7 +239,9 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "bound": teams_to_stay_in(result),
         "worth": lambda value: shown_worth(result, value),
         "change": lambda value: shown_change(result, value),
-        "unit": unit_of_people(result),
+        "ends": lambda low, high: shown_ends(result, low, high),
+        "own": lambda value: own_worth(result, value),
+        "outcomes": _outcomes(result),
         "worths_are": what_worths_are(result),
         "levels_are": what_levels_are(result),
         "confidence": percent(1 - result.certificate.delta),
@@ -387,7 +394,7 @@ def _changes(result: Result) -> list[dict[str, Any]]:
             "before": one.before,
             "after": one.after,
             "expected": one.expected,
-            "worth": one.worth(places_of_people(result)),
+            "worth": one.worth(lambda gain: shown_change(result, gain)),
             "why": one.why(lambda value: shown_worth(result, value)),
         }
         for one in ([] if result.today is None else result.today.changes)
@@ -411,6 +418,8 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "teams": taken,
             "today": None if result.today is None else list(result.today.strategy.actions[agent]),
             "change": changes.get(agent),
+            "scores": own_scores(result, agent) if strategy.is_pure else "",
+            "worse": why_worse(result, agent),
             "guess": why_guess(result, agent),
             "value": value,
             "likely": likely_worth(result, agent),
@@ -484,10 +493,15 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> dict[str, Any] | N
 # --- Evidence -----------------------------------------------------------------------------------------
 
 
+def _outcomes(result: Result) -> str:
+    if result.data.feedback == "semi-bandit":
+        return "values of pairs"
+    return "scores of teams" if result.data.totals in TEAM_SCORES else "totals of people"
+
+
 def _evidence(result: Result, known: Knowledge | None) -> dict[str, Any]:
     samples, rows = result.data.samples, result.data.rows
-    kind = "values of pairs" if result.data.feedback == "semi-bandit" else "totals of people"
-    text = f"The log holds {counted(rows, 'row')} with {kind}"
+    text = f"The log holds {counted(rows, 'row')} with {_outcomes(result)}"
     text += f" in {counted(samples, 'round')}" if samples else ""
     text += f", from {' to '.join(result.data.period)}." if result.data.period else "."
     return {
@@ -518,7 +532,7 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         worth = (_by_pair(known.expected) / known.expected[:, 0, 0].size)[square]
         np.fill_diagonal(worth, np.nan)
         about += ", as far as totals tell"
-    if result.data.neutral:
+    if result.data.has_scale:
         about += f" ({what_neutral_is(result)})"
     unknown = "never seen together" if np.isnan(worth).sum() > n else ""
     yield {**_map("worth", title, f"{about}.", worth, unknown, lambda value: shown_level(result, value)), **drawn}
@@ -625,7 +639,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "a team is worth", "the average over teammates" if result.value == "average" else "the total over teammates"
     yield "people could gain", f"{STEPS[result.stability]} ({result.stability})"
     if data.utility_range is not None:
-        neutral = f", {what_neutral_is(result)}" if data.neutral else ""
+        neutral = f", {what_neutral_is(result)}" if data.has_scale else ""
         yield "scale", interval(*data.utility_range) + neutral
     yield (
         "log",

@@ -7,7 +7,7 @@ workbook every name is a cell of text, and such a name is marked as text, as if 
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ from coterie.learn.summary import (
     less_well_off,
     likely,
     listed_teams,
+    mean_score,
     more_needed,
     option_labels,
     options_have_limits,
+    options_tell_scores,
     people_rows,
     places_of_people,
     recommendation,
@@ -184,7 +186,8 @@ def _option_rows(result: Result) -> list[list[Any]]:
     head = ["option", "expected", "least well off", MOVING]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for label, one in zip(option_labels(result), result.options, strict=True):
-        worth = [scaled(result, one.expected_value), scaled(result, one.expected_least)]
+        score = mean_score(result, one.strategy, one.expected_value) if options_tell_scores(result) else None
+        worth = [scaled(result, one.expected_value) if score is None else score, scaled(result, one.expected_least)]
         numbers = [*worth, one.expected_gap, *([one.gap] if limits else [])]
         rows.append([label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
     return rows
@@ -203,7 +206,8 @@ def shown_options(result: Result) -> list[int]:
 
 def _unbeaten(result: Result, table: list[list[str]]) -> list[int]:
     stay = [t for t, one in enumerate(result.options) if t == 0 or one.label == "today"]
-    return sorted(distinct(_as_shown(table), range(len(result.options)), stay))
+    turned = _on_scale(result) if result.data.lower_is_better else set[str]()
+    return sorted(distinct(_as_shown(table, turned=turned), range(len(result.options)), stay))
 
 
 def _option_table(result: Result, *, details: bool) -> list[list[str]]:
@@ -213,7 +217,9 @@ def _option_table(result: Result, *, details: bool) -> list[list[str]]:
     the recommendation would otherwise look as if another were as good in everything.
     """
     head, *rows = _option_rows(result)
-    first = result.options[0].expected_range or ()
+    first: Sequence[float] = result.options[0].expected_range or ()
+    if options_tell_scores(result):
+        first = sorted(mean_score(result, result.strategy, end) or 0.0 for end in first)
     fewest = {"expected": decimals(first), "least well off": places_of_people(result)}
     columns = [list(range(len(head)))]
     if not details:
@@ -223,12 +229,13 @@ def _option_table(result: Result, *, details: bool) -> list[list[str]]:
             [head[t] for t in kept],
             [[row[t] for t in kept] for row in rows],
             {name: places + more for name, places in fewest.items()},
-            signs=not is_on_scale(result),
+            plain=_on_scale(result),
         )
         for kept in columns
         for more in range(MORE + 1)
     ]
-    return next((shown for shown in tried if not _looks_beaten(shown)), tried[0])
+    turned = _on_scale(result) if result.data.lower_is_better else set[str]()
+    return next((shown for shown in tried if not _looks_beaten(shown, turned=turned)), tried[0])
 
 
 MOVING = "gain by moving"
@@ -238,11 +245,11 @@ MORE = 2
 
 
 def _worded(
-    head: list[str], rows: Sequence[Sequence[Any]], places: Mapping[str, int], *, signs: bool
+    head: list[str], rows: Sequence[Sequence[Any]], places: Mapping[str, int], *, plain: Collection[str]
 ) -> list[list[str]]:
     def cell_of(name: str, cell: Any) -> str:
         if name in places:
-            return signed(cell, places[name]) if signs else f"{cell:.{places[name]}f}"
+            return f"{cell:.{places[name]}f}" if name in plain else signed(cell, places[name])
         if name == MOVING:
             return f"{cell:.{places['expected']}f}"
         return f"{cell:.3g}" if name == "surely at most" else str(cell)
@@ -250,13 +257,20 @@ def _worded(
     return [head, *([cell_of(name, cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
 
 
-def _looks_beaten(shown: list[list[str]]) -> bool:
+def _on_scale(result: Result) -> set[str]:
+    """Return which columns of options are on the scale of the log."""
+    found = {"expected"} if options_tell_scores(result) else set()
+    return found | {"expected", "least well off"} if is_on_scale(result) else found
+
+
+def _looks_beaten(shown: list[list[str]], *, turned: Collection[str]) -> bool:
     """Return whether by what a table shows another option is as good as the first in everything."""
-    first, *others = _as_shown(shown)
+    first, *others = _as_shown(shown, turned=turned)
     return any((one >= first).all() for one in others)
 
 
-def _as_shown(table: list[list[str]]) -> FloatArray:
-    """Return what a table of options shows, so that more is better everywhere."""
-    signs = np.array([1.0 if name in {"expected", "least well off"} else -1.0 for name in table[0][1:]])
+def _as_shown(table: list[list[str]], *, turned: Collection[str]) -> FloatArray:
+    """Return what a table of options shows, so that more is better everywhere; of columns `turned` round less is."""
+    better = {"expected", "least well off"}.difference(turned)
+    signs = np.array([1.0 if name in better else -1.0 for name in table[0][1:]])
     return np.asarray(signs * np.array([[float(cell or 0) for cell in row[1:]] for row in table[1:]]))

@@ -361,7 +361,7 @@ class Assignments:
 
     def _refuse(self, status: str, control: Control) -> None:
         if status == "infeasible":
-            if short := self._short():
+            if short := self._crowded() or self._short():
                 raise InputError(f"no assignment keeps all rules: {short}")
             conflict = self._explained(control)
             assert conflict is not None
@@ -412,6 +412,19 @@ class Assignments:
             among = [one for one in among if one.room is not None or one.memberships is not None]
         found = blamed([], False, among)
         return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, effort))
+
+    def _crowded(self) -> str:
+        """Return who are to be together and are more than a team may have; "" where nobody is.
+
+        Only where each of them is in one team at most: else two may share one, and two another.
+        """
+        rooms, (_, most) = self._rooms(self.requirements), self._memberships(self.requirements)
+        largest = max(room.most for room in rooms)
+        for group in self.admissible.groups:
+            if len(group) > largest and (most[list(group)] <= 1).all():
+                who = _listed([self.agents[i] for i in group])
+                return f"{who} are to be together, {len(group)} people, and a team has at most {largest}"
+        return ""
 
     def _short(self) -> str:
         """Return for which quota people with its label are too few, or too many, by counting; "" where for none.

@@ -290,7 +290,7 @@ class CertificateObjective(Objective):
 
     @cached_property
     def _batched(self) -> Bounding[Design] | None:
-        return self.evidence.batched()
+        return self.evidence.batched(self.spaces)
 
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
         design = self.evidence.unknowns.batch(profiles, agents)

@@ -69,6 +69,8 @@ class Clues:
 
     totals: str = ""
     """What the totals of the log are, as `read_log` is told; "" where there are none, or several kinds were added."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What the tables of the log call who and in which team, where they have words of their own."""
 
     def relabelled(self, old: Setting, new: Setting) -> "Clues":
         """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
@@ -109,6 +111,7 @@ class Clues:
             self.until if self.until == other.until else None,
             _merged_period(self.period, other.period),
             totals=self.totals if self.totals == other.totals else "",
+            called={**other.called, **self.called},
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -129,6 +132,7 @@ class Clues:
             "period": None if self.period is None else list(self.period),
             "not_lately": [list(one) for one in self.not_lately],
             "totals": self.totals,
+            **({"called": dict(self.called)} if self.called else {}),
         }
 
     def arrays(self) -> dict[str, Any]:
@@ -167,6 +171,7 @@ class Clues:
             None if data.get("period") is None else (data["period"][0], data["period"][1]),
             tuple((name, sample) for name, sample in data.get("not_lately", ())),
             data.get("totals", ""),
+            data.get("called", {}),
         )
 
 

@@ -114,7 +114,7 @@ def size_contrasts(log: Log, by_size: Sequence[PairStatistics]) -> tuple[SizeCon
     which = Division.by_shares(HALVES, setting.seed).sql("p.sample")
     found = engine.rows(
         group_by.contrasts(
-            engine.name("ratings"), which, engine.name("members"), engine.name("weights"),
+            log.outcomes, which, engine.name("members"), engine.name("weights"),
             symmetric=setting.symmetric, pooled=setting.pool_coalitions,
         )
     )  # fmt: skip

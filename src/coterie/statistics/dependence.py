@@ -17,7 +17,6 @@ from math import sqrt
 from typing import Any
 
 from coterie.log.log import Log
-from coterie.log.options import fixed_range
 from coterie.statistics import group_by
 from coterie.statistics.examined import examined
 from coterie.statistics.parts import Division, learning_parts
@@ -152,7 +151,7 @@ def sample_excess(log: Log, among: Division | None = None, pairs: str | None = N
     sized_by = engine.name("members") if log.has_memberships else None
     if among is not None and len(among.ends) > 1:
         pairs = group_by.first_parts(pairs, among.sql(), learning_parts(among.shares))
-    limits = fixed_range(log.utility_range, log.neutral, log.sigma)
+    limits = log.counted.limits
     (found,) = engine.rows(
         group_by.excesses(
             pairs, sized_by, LEAST_VALUES, limits[1] - limits[0], log.sigma,

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie.log.log import Log
-from coterie.log.options import fixed_range
 from coterie.statistics import group_by
 from coterie.statistics.examined import examined
 from coterie.statistics.parts import HALVES, Division
@@ -110,7 +109,7 @@ def drift_of(log: Log, seed: int, pairs: str | None = None) -> Drift:
         pairs, engine.name("timed_rooms"), sized_by, symmetric=log.symmetric, pooled=log.pool_coalitions
     )
     engine.view("timed_cells", group_by.timed_cells(rows), stored=True)
-    cells, limits = engine.name("timed_cells"), fixed_range(log.utility_range, log.neutral, log.sigma)
+    cells, limits = engine.name("timed_cells"), log.counted.limits
     folds = [Contrast(), Contrast()]
     for row in engine.rows(group_by.time_contrasts(rows, cells, limits)):
         folds[int(row["fold"])] = Contrast(

@@ -19,7 +19,7 @@ MOST_EXAMINED = 1 << 22
 
 def examined(log: Log) -> str:
     """Return the view of the ratings that tests look at."""
-    engine, ratings = log.engine, log.engine.name("ratings")
+    engine, ratings = log.engine, log.outcomes
     if len(log.agents) <= pair_statistics.DENSE_AGENTS or log.rows <= MOST_EXAMINED:
         return ratings
     # A row has one of a share q of the agents with probability 1 - (1 - q)^2.

@@ -13,6 +13,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.log import queries
 from coterie.log.columns import codes, doubles, known_codes, numbers
+from coterie.log.direction import view_of
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by, pair_statistics
@@ -72,13 +73,14 @@ def reduce_log(
     looks = log.feedback == "semi-bandit" and (clues or noise == "auto")
     pairs = examined(log) if looks else None
     chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed), pairs)
+    counted = log.counted
     setting = Setting(
-        log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
+        log.feedback, log.agents, log.coalitions, log.symmetric, counted.utility_range, counted.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
         seed, log.declared_agents, log.declared_coalitions, log.options["missing"], log.adaptive,
-        log.of_teams, log.value,
+        log.of_teams, log.value, log.lower_is_better,
     )  # fmt: skip
-    task = Reduction(log.engine, setting, log.rows, log.checked.extent)
+    task = Reduction(log.engine, setting, log.rows, counted.extent)
     _refuse_too_long(task)
     reduced: tuple[PartStatistics, ...]
     by_size: tuple[PairStatistics, ...] = ()
@@ -104,9 +106,10 @@ def reduce_log(
     unrecorded = _unrecorded(task, reduced) if log.has_memberships and not log.of_teams else None
     hashes = sample_hashes(log)
     kept = Clues(
-        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
+        log.notes, counted.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
         log.samples.period, not_seen_lately(log, attendance), log.options["totals"] if log.feedback == "bandit" else "",
+        log.called,
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 
@@ -155,7 +158,12 @@ class Reduction:
     @property
     def ratings(self) -> str:
         """The view of pairs, one row per observation."""
-        return self.engine.name("ratings")
+        return self.engine.name(view_of("ratings", self.setting.lower_is_better))
+
+    @property
+    def totals(self) -> str:
+        """The view of totals."""
+        return self.engine.name(view_of("totals", self.setting.lower_is_better))
 
     @cached_property
     def meetings(self) -> str:
@@ -534,7 +542,7 @@ def reduce_scores(task: Reduction) -> tuple[TotalStatistics, ...]:
     """Return the statistics of each part of a log of teams' scores."""
     setting, division = task.setting, task.division
     found = ScoreSums(setting)
-    query = group_by.score_rows(task.members, task.engine.name("totals"), division.sql())
+    query = group_by.score_rows(task.members, task.totals, division.sql())
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         found.add(
@@ -556,7 +564,7 @@ def total_batches(
 
     Parts before `least` are left out.
     """
-    query = group_by.total_rows(task.members, task.engine.name("totals"), task.division.sql(), least)
+    query = group_by.total_rows(task.members, task.totals, task.division.sql(), least)
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         coalition = _labels(task, rows["coalition"].combine_chunks())

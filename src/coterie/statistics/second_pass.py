@@ -90,7 +90,7 @@ class SecondPass:
             return None
         from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
 
-        task = Reduction(log.engine, setting, log.rows, log.checked.extent)
+        task = Reduction(log.engine, setting, log.rows, log.counted.extent)
         return cls(setting, lambda: total_batches(task, least), statistics.certifying.rows)
 
     @classmethod

@@ -61,6 +61,8 @@ class Setting:
     """Whether totals are scores of teams, each over all its pairs."""
     value: Value = "total"
     """What a team is worth to a member where nobody asks for something else."""
+    lower_is_better: bool = False
+    """Whether utilities are the opposite of what the tables hold, and so are range and neutral point here."""
 
     @property
     def n_agents(self) -> int:
@@ -98,6 +100,14 @@ class Setting:
         """How many unknowns one agent's utility may depend on."""
         return self.block * self.n_tables
 
+    def told(self, value: float) -> float:
+        """Return a utility as the tables have it."""
+        return 0.0 - value if self.lower_is_better else value
+
+    def side(self, *, better: bool) -> str:
+        """Return on which side of the neutral point the tables have what is better, or worse."""
+        return "above" if better != self.lower_is_better else "below"
+
     @property
     def fixed_range(self) -> tuple[float, float]:
         """The interval that 2^30 steps of fixed-point utilities span."""
@@ -125,7 +135,8 @@ class Setting:
     def to_json(self) -> dict[str, Any]:
         """Return the setting as plain values."""
         found = asdict(self)
-        for name, usual in (("of_teams", False), ("value", "total")):  # as files were before there were other logs
+        # As files were before there were other logs.
+        for name, usual in (("of_teams", False), ("value", "total"), ("lower_is_better", False)):
             if found[name] == usual:
                 del found[name]
         return found

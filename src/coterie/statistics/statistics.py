@@ -200,11 +200,6 @@ class Statistics:
         """The statistics of the parts that certify what was learnt from the others."""
         return self._together(self.parts[learning_parts(self.setting.shares) :])
 
-    @property
-    def last_and_others(self) -> tuple[PartStatistics, ...]:
-        """All parts but the last together, and the last: two that may test each other; one part is alone."""
-        return (self._together(self.parts[:-1]), self.parts[-1]) if len(self.parts) > 1 else self.parts
-
     def _together(self, parts: Sequence[PartStatistics]) -> PartStatistics:
         totals = [part for part in parts if isinstance(part, TotalStatistics)]
         if totals:

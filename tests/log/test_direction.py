@@ -1,0 +1,187 @@
+"""Numbers of which less is better: the same as if somebody had turned the table round, and told in its own numbers."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import coterie
+from coterie.errors import InputError
+from coterie.learn.summary import against_today, expected_worth, likely_worth, shown_worth, team_levels
+from coterie.log.inspection import inspect_log
+from coterie.report.page import report_html
+from coterie.report.tables import option_rows, write_teams_xlsx
+from coterie.spreadsheets import Workbook
+
+LOW, HIGH = 1.0, 6.0
+PEOPLE = [f"p{i}" for i in range(8)]
+TODAY = {one: [str(1 + i // 4)] for i, one in enumerate(PEOPLE)}
+
+
+def rounds(samples=30, seed=0):
+    """Yield who is in which team of which round, and what each pair of a team got."""
+    rng = np.random.default_rng(seed)
+    means = np.round(rng.normal(3.2, 0.9, (8, 8)), 1)
+    means = (means + means.T) / 2
+    for sample in range(samples):
+        order = rng.permutation(8)
+        for team, members in enumerate((order[:4], order[4:])):
+            inside = sorted(members.tolist())
+            pairs = [(i, j) for i in inside for j in inside if i < j]
+            got = {(i, j): float(np.clip(round(means[i, j] + rng.normal(0, 0.7)), LOW, HIGH)) for i, j in pairs}
+            yield sample, team, inside, got
+
+
+def table(columns, rows):
+    return pa.table(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def log_of(kind, *, by_hand):
+    """Return a log of grades; with `by_hand` of what they are from the other end of the scale."""
+
+    def turned(value, terms=1):
+        return terms * (LOW + HIGH) - value if by_hand else value
+
+    said = {"utility_range": (LOW, HIGH), "neutral": turned(3.0), "pool_coalitions": True, "coalitions": 2}
+    said |= {} if by_hand else {"lower_is_better": True}
+    places = [(f"w{s}", PEOPLE[i], f"t{t}") for s, t, members, _ in rounds() for i in members]
+    memberships = table(("sample", "agent", "coalition"), places)
+    if kind == "pairs":
+        rows = [
+            (f"w{s}", f"t{t}", PEOPLE[i], PEOPLE[j], turned(u))
+            for s, t, _, got in rounds()
+            for (i, j), u in got.items()
+        ]
+        columns = ("sample", "coalition", "agent", "partner", "utility")
+        return coterie.Log.from_frames(memberships=memberships, pairs=table(columns, rows), **said)
+    if "team-score" in kind:
+        terms = 6 if kind == "team-scores" else 1
+        scores = [(f"w{s}", f"t{t}", turned(sum(got.values()) * terms / 6, terms)) for s, t, _, got in rounds()]
+        totals = table(("sample", "coalition", "utility"), scores)
+    else:
+        terms = 3 if kind == "sum" else 1
+        rows = [
+            (f"w{s}", PEOPLE[i], turned(sum(u for pair, u in got.items() if i in pair) * terms / 3, terms))
+            for s, _, members, got in rounds()
+            for i in members
+        ]
+        totals = table(("sample", "agent", "utility"), rows)
+    return coterie.Log.from_frames(memberships=memberships, totals=totals, totals_are=kind, **said)
+
+
+KINDS = ["pairs", "sum", "team-averages", "average", "team-scores", "team-score-averages"]
+
+
+def learnt(log):
+    return (
+        coterie.StableLearner(rules=coterie.Rules(team_size="4"), today=TODAY, value="average", random_state=0)
+        .fit(log)
+        .result_
+    )
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def both(request):
+    """A log of numbers of which less is better, and the same turned round by hand, with what is learnt of them."""
+    logs = [log_of(request.param, by_hand=by_hand) for by_hand in (False, True)]
+    return request.param, logs, [learnt(log) for log in logs]
+
+
+def test_all_is_as_if_the_table_had_been_turned_round(both):
+    _, _, (less, more) = both
+    assert less.strategy.actions == more.strategy.actions
+    assert less.certificate.gap == pytest.approx(more.certificate.gap, rel=1e-6)
+    for agent, value in more.estimate.utility.items():
+        assert less.estimate.utility[agent] == pytest.approx(value, abs=1e-5)
+    assert less.today.expected_improvement == pytest.approx(more.today.expected_improvement, abs=1e-5)
+    assert less.options[0].expected_value == pytest.approx(more.options[0].expected_value, abs=1e-5)
+
+
+def test_levels_are_those_of_the_table(both):
+    """A level from one end of the scale and from the other add up to both ends, and ranges begin with the smaller."""
+    kind, _, (less, more) = both
+    ends = (6 if kind == "team-scores" else 1) * (LOW + HIGH)
+    for name, told in team_levels(less).items():
+        mine, other = (
+            [float(one) for one in text.replace(",", "").replace("likely", "").replace("to", "").split()]
+            for text in (told, team_levels(more)[name])
+        )
+        assert mine[1] <= mine[0] <= mine[2]
+        assert mine[0] + other[0] == pytest.approx(ends, abs=0.11 * (6 if kind == "team-scores" else 1))
+    for agent in PEOPLE:
+        own, turned = (float(shown_worth(one, one.estimate.utility[agent])) for one in (less, more))
+        assert own + turned == pytest.approx(LOW + HIGH, abs=0.11)
+        words = likely_worth(less, agent).split()
+        assert float(words[-3]) < float(words[-1])
+    assert "3 is as good as being alone, less is better" in expected_worth(less)
+    per = "team" if kind == "team-score-averages" else "teammate"
+    assert f" better per {per} expected" in against_today(less)
+    assert "+" not in against_today(less)
+
+
+def test_what_a_file_says_is_what_the_table_says(both, tmp_path):
+    _, logs, (less, _) = both
+    data = json.loads(json.dumps(less.to_json()))["data"]
+    assert (data["utility_range"], data["neutral"], data["lower_is_better"]) == ([LOW, HIGH], 3.0, True)
+    assert LOW <= data["average"] <= HIGH
+    less.save(tmp_path / "result.json")
+    assert coterie.Result.load(tmp_path / "result.json").data == less.data
+    assert any("between 1 and 6" in text for text in less.certificate.assumes)
+    seen = inspect_log(logs[0])
+    assert seen.to_json()["lower_is_better"] is True
+    assert seen.mean > 0
+
+
+def test_pages_and_workbooks_speak_the_same_numbers(both, tmp_path):
+    kind, _, (less, _) = both
+    write_teams_xlsx(less, tmp_path / "teams.xlsx")
+    people = Workbook.open(tmp_path / "teams.xlsx").read("People").table()
+    assert all(LOW <= float(one) <= HIGH for one in people["value"].to_pylist())
+    assert "better by" in people.column_names
+    expected = [float(row[1]) for row in option_rows(less)[1:]]
+    assert all(LOW <= one <= HIGH for one in expected)
+    assert expected[0] == min(expected)
+    page = report_html(less)
+    assert "less is better" in page
+    assert kind == "pairs" or "surely between -" not in page
+
+
+def test_two_assignments_are_compared_in_the_same_numbers(both):
+    _, logs, (less, _) = both
+    found, turned = (coterie.compare(log, TODAY, less.strategy, value="average") for log in logs)
+    assert found.change.expected == pytest.approx(turned.change.expected, abs=1e-4)
+    n = len(PEOPLE)
+    for mine, other in ((found.one, turned.one), (found.two, turned.two)):
+        both_ends = float(found.shown(mine.value.expected / n)) + float(turned.shown(other.value.expected / n))
+        assert both_ends == pytest.approx(LOW + HIGH, abs=0.11)
+        low, high = map(float, found.ends(mine.value / n))
+        assert low <= high
+    assert found.changed_by(0.5, 2) == "0.50 better"
+    assert found.to_json()["lower_is_better"] is True
+    assert "+" not in found.sentence()
+
+
+def test_parts_of_a_log_are_turned_round_once():
+    log = log_of("pairs", by_hand=False)
+    again = log[:15] + log[15:]
+    assert again.lower_is_better
+    assert learnt(again).estimate.utility == learnt(log).estimate.utility
+
+
+def test_numbers_outside_of_the_scale_are_refused_as_they_are_written():
+    pairs = pa.table({"sample": ["1"], "coalition": ["a"], "agent": ["x"], "partner": ["y"], "utility": [7.0]})
+    with pytest.raises(InputError, match=r"utility 7 .*\[1, 6\]|utility 7"):
+        coterie.Log.from_frames(pairs=pairs, utility_range=(1, 6), neutral=3, lower_is_better=True)
+
+
+def test_choices_have_nothing_to_turn_round():
+    choices = pa.table({"sample": ["1", "1"], "coalition": ["a", "a"], "agent": ["x", "y"], "choice": ["u", "u"]})
+    with pytest.raises(InputError, match="lower_is_better=True is about numbers"):
+        coterie.Log.from_frames(choices=choices, lower_is_better=True)
+
+
+def test_logs_of_both_directions_are_not_added():
+    one, two = (log_of("pairs", by_hand=by_hand) for by_hand in (False, True))
+    with pytest.raises(InputError, match=r"neutral|lower_is_better"):
+        _ = one[:10] + two[10:20]
