@@ -8,6 +8,8 @@ BENCH_VENV := .venv-bench
 BENCH_READY := $(BENCH_VENV)/.ready
 WORKERS ?= auto
 BENCH ?= run.py
+# Where this is set, every process reads all sources anew, which is a third of what a short command takes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-fast lint bench fuzz faults soak figures docs clean
 

@@ -161,7 +161,7 @@ def everything(folder):
 def bandit(folder):
     import coterie
 
-    log = coterie.read_log(folder, actions="one", memory_limit="200MB")
+    log = coterie.read_log(folder, actions="one", symmetric=False, memory_limit="200MB")
     return lambda: Statistics.of(log)
 
 
