@@ -2,9 +2,10 @@
 
     python benchmarks/growth.py [--seeds 3] [--points 4]
 
-Each point is a process of its own: a semi-bandit log is drawn and written, then read, summed and learnt from with the
-defaults of `StableLearner` but for `noise="pairs"`. CPU seconds, since other work on the machine stretches all others;
-exponents are those of the line through the logarithms of the medians, and for the spread of each seed's own.
+Each point is a process of its own: a log of pairs, or of everybody's totals, is drawn and written, then read, summed
+and learnt from with the defaults of `StableLearner` but for `noise="pairs"`. CPU seconds, since other work on the
+machine stretches all others; exponents are those of the line through the logarithms of the medians, and for the spread
+of each seed's own.
 """
 
 import argparse
@@ -26,21 +27,22 @@ from harness import record, table
 
 BASE = {"people": 20, "coalitions": 5, "samples": 2_000, "actions": 8}
 VARIED = {
-    "people": (10, 20, 40, 80),
-    "coalitions": (5, 10, 20, 40),
-    "samples": (500, 2_000, 8_000, 32_000),
-    "actions": (4, 8, 16, 31),
+    "people": ("people", "semi-bandit", (10, 20, 40, 80)),
+    "coalitions": ("coalitions", "semi-bandit", (5, 10, 20, 40)),
+    "samples": ("samples", "semi-bandit", (500, 2_000, 8_000, 32_000)),
+    "actions": ("actions", "semi-bandit", (4, 8, 16, 31)),
+    "people with totals": ("people", "bandit", (12, 25, 50, 100)),
 }
 
 
-def learnt(people: int, coalitions: int, samples: int, actions: int, seed: int) -> dict[str, float]:
+def learnt(people: int, coalitions: int, samples: int, actions: int, feedback: str, seed: int) -> dict[str, float]:
     """Return CPU seconds of reading with sums, and of learning; a small log before it compiles what is compiled."""
     taken = {}
     for n, m in ((5, 50), (people, samples)):
         rng = np.random.default_rng(seed)
         source = Simulation.draw(n, coalitions, rng, actions_per_agent=actions)
         with tempfile.TemporaryDirectory() as folder:
-            source.write_log(f"{folder}/log", m, table_format="parquet")
+            source.write_log(f"{folder}/log", m, table_format="parquet", feedback=feedback)
             begin = time.process_time()
             statistics = coterie.Statistics.for_learning(coterie.read_log(f"{folder}/log"), noise="pairs")
             summed = time.process_time()
@@ -52,7 +54,7 @@ def learnt(people: int, coalitions: int, samples: int, actions: int, seed: int) 
 FIGURES = ("sums", "learning", "memory")
 
 
-def measured(point: dict[str, int], seeds: int) -> dict[str, list[float]]:
+def measured(point: dict[str, int | str], seeds: int) -> dict[str, list[float]]:
     """Run a point in processes of its own, one for each seed; return each figure, seed by seed."""
     found = []
     for seed in range(seeds):
@@ -89,9 +91,9 @@ def main() -> None:
         print(json.dumps(learnt(**json.loads(options.one))))
         return
     rows = []
-    for name, all_values in VARIED.items():
+    for name, (varied, feedback, all_values) in VARIED.items():
         values = all_values[: options.points]
-        found = [measured(BASE | {name: value}, options.seeds) for value in values]
+        found = [measured(BASE | {"feedback": feedback, varied: value}, options.seeds) for value in values]
         for value, one in zip(values, found, strict=True):
             rows.append([name, f"{value:,}", *(shown(one[what]) for what in FIGURES)])
             print(*rows[-1], flush=True)
