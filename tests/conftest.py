@@ -5,6 +5,7 @@ import hashlib
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -23,6 +24,10 @@ from coterie import from_scipy
 # costs a multiple of the time; what users call has one thread anyway (`coterie.threads`, tests/test_threads.py).
 from_scipy.load()  # what is loaded later would have threads of its own
 threadpool_limits(1, user_api="blas")
+
+# A shell that runs tests in the background has them, and all that they start, ignore Ctrl-C, which some of them send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
