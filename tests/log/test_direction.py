@@ -9,6 +9,7 @@ import pytest
 import coterie
 from coterie.errors import InputError
 from coterie.learn.summary import against_today, expected_worth, likely_worth, shown_worth, team_levels
+from coterie.log.direction import may_mean_less, says_less_is_better
 from coterie.log.inspection import inspect_log
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows, write_teams_xlsx
@@ -185,3 +186,24 @@ def test_logs_of_both_directions_are_not_added():
     one, two = (log_of("pairs", by_hand=by_hand) for by_hand in (False, True))
     with pytest.raises(InputError, match=r"neutral|lower_is_better"):
         _ = one[:10] + two[10:20]
+
+
+@pytest.mark.parametrize(
+    ("header", "less"),
+    [
+        ("Went well (1 = good, 0 = bad)", False),
+        ("Went well (0 = poor, 1 = good)", False),
+        ("Fit (1 = good, 2 = very good, 3 = excellent)", False),
+        ("Rank (1 = worst, 10 = best)", False),
+        ("Rank (higher is better)", False),
+        ("Grade (6 = best)", False),
+        ("Note (1 ist sehr gut)", True),
+        ("Noten (1 = sehr gut, 2 = gut)", True),
+        ("Satisfaction (1 = very good, 5 = very bad)", True),
+        ("Score (1: top, 4: flop)", True),
+        ("Score (10 = worst)", True),
+    ],
+)
+def test_what_a_header_says_of_its_ends_counts_before_its_words(header, less):
+    assert says_less_is_better(header) == less
+    assert may_mean_less(header, (1, 6)) == less

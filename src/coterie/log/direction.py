@@ -30,8 +30,39 @@ DOUBTFUL = (
 GRADES, WORST_GRADE = "grade mark", 6
 """Words of headers of which it depends where numbers go from 1 to so many at most: of points, more is better."""
 
-_BEST = r"\b1\s*(?:=|:|is|ist)\s*(?:the\s+)?(?:very\s+|sehr\s+)?(?:best|good|gut|top)"
-_SAID = re.compile(rf"{_BEST}|(?:less|lower|smaller|fewer)\s+is\s+better", re.IGNORECASE)
+_GOODNESS = {
+    **dict.fromkeys(("best", "top", "excellent"), 3),
+    **dict.fromkeys(("good", "gut"), 1),
+    **dict.fromkeys(("bad", "poor", "schlecht"), -1),
+    "worst": -3,
+}
+_ANCHOR = re.compile(
+    rf"(?<![\w.,-])(\d+)\s*(?:=|:|ist?\b)\s*(?:(?:the|very|sehr)\s+)*({'|'.join(_GOODNESS)}|[^\W\d])", re.IGNORECASE
+)
+"""What a number means: 1 = best, 0 is bad. Of words that say nothing of good and bad, the first letter."""
+
+_VERY = re.compile(r"\b(?:very|sehr)\b", re.IGNORECASE)
+_SAID = re.compile(r"\b(?:(less|lower|smaller|fewer)|more|higher|larger|greater)\s+is\s+better", re.IGNORECASE)
+
+
+def _lower_is_said(header: str) -> bool | None:
+    """Return whether a header says in so many words that less is better (1 = best), or more (1 = worst); else None."""
+    if found := _SAID.search(header):
+        return found[1] is not None
+    anchors = [(int(one[1]), _goodness(one)) for one in _ANCHOR.finditer(header)]
+    told = sorted((number, good) for number, good in anchors if good)
+    if not told:
+        return None
+    (low, least), (high, most) = told[0], told[-1]
+    if low < high:
+        return None if least == most else least > most
+    others = [number for number, _ in anchors if number != low]
+    is_low = low < min(others) if others else low <= 1
+    return is_low == (least > 0)
+
+
+def _goodness(anchor: re.Match[str]) -> int:
+    return _GOODNESS.get(anchor[2].casefold(), 0) * (2 if _VERY.search(anchor[0]) else 1)
 
 
 def says_less_is_better(header: str) -> bool:
@@ -39,8 +70,11 @@ def says_less_is_better(header: str) -> bool:
 
     >>> [says_less_is_better(one) for one in ("Score (1 = best, 5 = worst)", "Errors", "Minutes")]
     [True, True, False]
+    >>> says_less_is_better("Went well (1 = good, 0 = bad)"), says_less_is_better("Rank (5 = best)")
+    (False, False)
     """
-    return bool(_SAID.search(header) or word_in(header, LESS_IS_BETTER.split()))
+    found = _lower_is_said(header)
+    return word_in(header, LESS_IS_BETTER.split()) is not None if found is None else found
 
 
 def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
@@ -51,10 +85,13 @@ def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
     (True, False)
     """
-    words = DOUBTFUL.split()
+    said_so = _lower_is_said(header)
+    if said_so is not None:
+        return said_so
+    words = [*LESS_IS_BETTER.split(), *DOUBTFUL.split()]
     if scale is not None and scale[0] == 1 and scale[1] <= WORST_GRADE:
         words += GRADES.split()
-    return says_less_is_better(header) or word_in(header, words) is not None
+    return word_in(header, words) is not None
 
 
 def about_direction(header: str, scale: tuple[float, float] | None) -> Iterator[str]:
