@@ -4,6 +4,7 @@ from dataclasses import astuple, replace
 from hashlib import md5
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import coterie
@@ -329,6 +330,20 @@ def test_symmetry_of_pairs_finds_two_who_value_each_other_differently():
     assert found.text.startswith("b and c do not get the same from each other in v: b seems to get 0.")
     assert found.text.endswith(": use symmetric=False")
     assert found in checks_of(ordered(rows, 3, 2))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_what_two_people_get_is_told_as_the_table_has_it(lower):
+    """On the scale of the log, whatever the neutral point, and where less is better."""
+    rows = [("s" + str(m), "v", *(("b", "c") if m % 2 else ("c", "b")), 4 if m % 2 else 1) for m in range(200)]
+    columns = ("sample", "coalition", "agent", "partner", "utility")
+    log = coterie.Log.from_frames(
+        pairs=pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True))),
+        utility_range=(0, 5), neutral=2, symmetric=True, lower_is_better=lower,
+    )  # fmt: skip
+    found = symmetry_check(Statistics.of(log))
+    assert found.verdict == "broken"
+    assert "b seems to get 4, c 1, and" in found.text
 
 
 def test_symmetry_that_no_row_shows_is_not_tested():

@@ -1,5 +1,6 @@
 """Whether people add to their teammates' totals what they get themselves."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -46,13 +47,14 @@ def totals(rng, mu, terms, size=4, noise="own"):
     return frame
 
 
-def statistics_of(frame):
+def statistics_of(frame, **options):
     log = coterie.Log.from_frames(
         memberships=frame[["sample", "agent", "coalition"]],
         totals=frame[["sample", "agent", "utility"]],
         utility_range=(-20, 40),
         neutral=10,
         pool_coalitions=True,
+        **options,
     )
     return Statistics.of(log)
 
@@ -91,6 +93,16 @@ def test_who_gets_more_than_they_give_is_found():
     assert f"{who} seems to get {abs(found.more):.2g} " in check.text
     assert check.text.endswith("use symmetric=False")
     assert check.text in cautions(made, school_class(0, ClassPlan(n_agents=16)).today, [check])
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_more_is_told_as_the_table_has_it(lower):
+    rng = np.random.default_rng(0)
+    mu = means(rng, 16, alike=False)
+    check = symmetry_check(statistics_of(totals(rng, mu, 30), lower_is_better=lower))
+    agent = int(re.search(r"p(\d\d) seems", check.text)[1])
+    how = "more" if mu[agent].sum() > mu[:, agent].sum() else "less"
+    assert f" {how} from each teammate than teammates get from " in check.text
 
 
 @pytest.mark.slow

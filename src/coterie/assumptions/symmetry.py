@@ -60,7 +60,7 @@ def _of_totals(whole: TotalStatistics, agreed: int, alpha: float) -> Check:
     found = _total_symmetry(whole, alpha)
     people = giving(whole) if found.verdict != "broken" and whole.setting.noise == "pairs" else None
     if people is not None and people.is_surprising(alpha):
-        who, how = whole.setting.agents[people.agent], "more" if people.more > 0 else "less"
+        who, how = whole.setting.agents[people.agent], "more" if whole.setting.told(people.more) > 0 else "less"
         return Check(
             "symmetry",
             "broken",
@@ -163,11 +163,12 @@ def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatA
     table, one, other = keys[worst].tolist()
     room = "" if setting.pool_coalitions else f" in {setting.coalitions[table]}"
     one, other = setting.agents[one], setting.agents[other]
+    first, second = (setting.told(setting.neutral + mean) for mean in means[:, worst].tolist())
     return Check(
         "symmetry",
         "broken",
-        f"{one} and {other} do not get the same from each other{room}: {one} seems to get {means[0, worst]:.3g}, "
-        f"{other} {means[1, worst]:.3g}, and chance explains {width[worst]:.2g}: use {said(symmetric=False)}",
+        f"{one} and {other} do not get the same from each other{room}: {one} seems to get {first:.3g}, "
+        f"{other} {second:.3g}, and chance explains {width[worst]:.2g}: use {said(symmetric=False)}",
     )
 
 
