@@ -151,3 +151,20 @@ def test_another_value_than_the_scores_have_is_compared_per_teammate():
     found = compare(turned_scores((3, 3, 3)), TODAY, {**TODAY, PEOPLE[0]: TODAY[PEOPLE[-1]]}, value="average")
     assert found.two.scores
     assert found.counted_in == "per teammate"
+
+
+def test_scores_have_no_sign_where_zero_is_neutral():
+    rng = np.random.default_rng(0)
+    rows = [
+        (str(w), str(t), "; ".join(m)) for w in range(12) for t, m in enumerate(rng.permutation(PEOPLE).reshape(3, 3))
+    ]
+    table = pd.DataFrame(rows, columns=["sample", "coalition", "members"]).assign(utility=rng.uniform(4, 6, len(rows)))
+    log = Log.from_frames(
+        totals=table, totals_are="team-score-averages", utility_range=(0, 10), pool_coalitions=True, value="average",
+    )  # fmt: skip
+    result = StableLearner(rules=Rules(team_size="3"), random_state=0).fit(log).result_
+    assert not any("+" in told for told in team_levels(result).values())
+    assert "+" not in own_scores(result, PEOPLE[0])
+    found = compare(log, TODAY, result.strategy)
+    assert found.counted_in == "per team"
+    assert not found.shown(found.one.value.expected / 9).startswith("+")

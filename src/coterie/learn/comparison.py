@@ -206,7 +206,7 @@ class Comparison:
     @property
     def is_on_scale(self) -> bool:
         """Whether values are told on the scale of the log."""
-        return self.is_per_teammate and (bool(self.neutral) or self.lower_is_better)
+        return self.is_per_teammate and (bool(self.neutral) or self.lower_is_better or self.adds_up)
 
     def shown(self, value: float) -> str:
         """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""

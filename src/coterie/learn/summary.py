@@ -472,8 +472,11 @@ def team_levels(result: Result) -> dict[str, str]:
     if not result.strategy.is_pure:
         return {}
 
+    are_scores = result.data.totals in TEAM_SCORES
+
     def worth(s: int, level: float) -> float:
-        return result.data.on_scale(level) * s * (s - 1) / 2 if result.data.totals == "team-scores" else level
+        pairs = s * (s - 1) / 2 if result.data.totals == "team-scores" else 1.0
+        return result.data.on_scale(level) * pairs if are_scores else level
 
     known: dict[str, tuple[float, tuple[float, ...], str]] = {}
     first = result.options[0] if result.options else None
@@ -490,7 +493,7 @@ def team_levels(result: Result) -> dict[str, str]:
     places = decimals(*(sorted(ends) for _, ends, _ in known.values()))
 
     def shown(level: float) -> str:
-        return f"{level:.{places}f}" if result.data.totals == "team-scores" else shown_level(result, level, places)
+        return f"{level:.{places}f}" if are_scores else shown_level(result, level, places)
 
     return {
         name: shown(level) + (f", likely {' to '.join(map(shown, ends))}" if ends else "") + guess
