@@ -24,6 +24,7 @@ from coterie.collect.worth import best_joint_action, close_deviations, most_per_
 from coterie.estimate.design import directions
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate, SampleNoise
+from coterie.estimate.ridge import AgentRidge
 from coterie.estimate.unknowns import Anonymous, Aware, Pooled, SizeFree
 from coterie.game.actions import ExplicitSets, exactly_one
 from coterie.game.dynamics import best_pure_profile
@@ -413,6 +414,21 @@ def bandit_case(folder, seed, samples=120):
     source, _, first, _ = two_bandit_logs(folder, seed, samples)
     known, rng = evidence_from(first), np.random.default_rng(seed)
     return source, first, known, learnt(source, known, rng), rng
+
+
+def test_what_possible_outcomes_prove_is_solved_for_once(tmp_path, monkeypatch):
+    """They differ in utilities, and not in how well profiles are known."""
+    source, _, known, profile, rng = bandit_case(tmp_path, 0)
+    outlook = _TotalOutlook(known, profile, source.game.actions, DELTA, False, None)
+    projected, project = [], AgentRidge.project
+
+    def counted(self, agent, directions):
+        projected.append(agent)
+        return project(self, agent, directions)
+
+    monkeypatch.setattr(AgentRidge, "project", counted)
+    outlook.predicted(source.game.actions.sample(rng, 4), np.ones(4), rng)
+    assert sorted(projected) == list(range(source.game.n_agents))
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -36,7 +36,7 @@ from coterie.collect.plan import Collection, Need, coalition_shares, merged, new
 from coterie.collect.sought import Sought, SoughtAgainst
 from coterie.collect.worth import STARTS, close_deviations, most_per_sample
 from coterie.errors import InputError
-from coterie.estimate.design import directions
+from coterie.estimate.design import StrategyDesign, directions
 from coterie.estimate.ridge import AgentRidge
 from coterie.game.actions import ActionSpaces
 from coterie.game.steps import small_steps
@@ -211,9 +211,13 @@ class _TotalOutlook:
         """Return the certificate of some evidence."""
         if self.steps is not None:
             return self.steps.gap(evidence)
-        design = evidence.design(self.strategy)
-        bound = self._sought.bound(evidence, design)
+        bound = self._sought.bound(evidence, self._design)
         return max(0.0, worst_deviations(bound, self.spaces).largest)
+
+    @cached_property
+    def _design(self) -> StrategyDesign:
+        """How the profile weighs the unknowns, once for all: what is solved for is kept by design."""
+        return self.evidence.design(self.strategy)
 
     @cached_property
     def _prior(self) -> tuple[float, float, float]:
@@ -277,7 +281,7 @@ class _TotalOutlook:
         rows = [np.zeros((0, len(one))) for one in gram]
         if self.steps is not None:
             return self._worth_against(self.steps, evidence, rows)
-        design = evidence.design(self.strategy)
+        design = self._design
         bound = self._sought.bound(evidence, design)
         listed, value = close_deviations(bound, evidence.rooms(design), self.strategy, self.spaces)
         most = max((float(widths.max()) for _, _, widths in listed), default=0.0)
