@@ -14,6 +14,7 @@ from coterie.log.inspection import inspect_log
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows, write_teams_xlsx
 from coterie.spreadsheets import Workbook
+from coterie.statistics.statistics import Statistics
 
 LOW, HIGH = 1.0, 6.0
 PEOPLE = [f"p{i}" for i in range(8)]
@@ -207,3 +208,15 @@ def test_logs_of_both_directions_are_not_added():
 def test_what_a_header_says_of_its_ends_counts_before_its_words(header, less):
     assert says_less_is_better(header) == less
     assert may_mean_less(header, (1, 6)) == less
+
+
+def test_statistics_that_do_not_go_together_are_refused_in_the_numbers_of_their_tables():
+    places = table(("sample", "coalition", "agent", "partner", "utility"), [("1", "t", "a", "b", 2.0)])
+    one, other, turned = (
+        Statistics.of(coterie.Log.from_frames(pairs=places, utility_range=(1, high), neutral=2, lower_is_better=lower))
+        for high, lower in ((5, True), (6, True), (5, False))
+    )
+    with pytest.raises(InputError, match=r"utility_range is \(1.0, 5.0\) here and \(1.0, 6.0\) there"):
+        one + other
+    with pytest.raises(InputError, match="lower_is_better is True here and False there"):
+        one + turned

@@ -146,14 +146,14 @@ def _estimate(judged: Judged, against: Against, explained: Mapping[str, Explanat
 
 
 def _data(statistics: Statistics) -> Data:
-    setting, ends, average = statistics.setting, statistics.setting.utility_range, statistics.whole.average
+    setting, average = statistics.setting, statistics.whole.average
     told = setting.told
     return Data(
         setting.feedback,
         setting.symmetric,
         setting.sizes,
         setting.noise,
-        None if ends is None else (min(map(told, ends)), max(map(told, ends))),
+        setting.told_range,
         statistics.rows,
         statistics.sha256,
         told(setting.neutral),

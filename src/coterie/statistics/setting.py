@@ -104,6 +104,14 @@ class Setting:
         """Return a utility as the tables have it."""
         return 0.0 - value if self.lower_is_better else value
 
+    @property
+    def told_range(self) -> tuple[float, float] | None:
+        """Where the tables have utilities, as it was declared."""
+        if self.utility_range is None:
+            return None
+        low, high = sorted(map(self.told, self.utility_range))
+        return low, high
+
     def side(self, *, better: bool) -> str:
         """Return on which side of the neutral point the tables have what is better, or worse."""
         return "above" if better != self.lower_is_better else "below"
@@ -155,7 +163,7 @@ class Setting:
     def merged(self, other: "Setting") -> "Setting":
         """Return the setting of both logs together; names and observed actions are united."""
         free = {*_NAME_LISTS, "action_sets"} - {"shares"}
-        ours, theirs = asdict(self), asdict(other)
+        ours, theirs = _declared(self), _declared(other)
         for key, value in ours.items():
             if key not in free and value != theirs[key]:
                 cure = f"; make both with {said(noise='samples')}" if key == "noise" else ""
@@ -175,6 +183,12 @@ class Setting:
             declared_coalitions=declared_coalitions,
         )
         return replace(merged, action_sets=_united_actions(self, other, agents, coalitions))
+
+
+def _declared(setting: Setting) -> dict[str, Any]:
+    """Return a setting on the scale of the tables, and first whether less is better there."""
+    told = {"utility_range": setting.told_range, "neutral": setting.told(setting.neutral)}
+    return {"lower_is_better": setting.lower_is_better} | asdict(setting) | told
 
 
 _NAME_LISTS = ("agents", "coalitions", "shares", "declared_agents", "declared_coalitions")
