@@ -220,3 +220,19 @@ def test_statistics_that_do_not_go_together_are_refused_in_the_numbers_of_their_
         one + other
     with pytest.raises(InputError, match="lower_is_better is True here and False there"):
         one + turned
+
+
+@pytest.mark.parametrize(
+    ("title", "less"),
+    [
+        ("Survey (1 = best; 6 = worst)", True),
+        ("Survey (1 = worst; 6 = best)", None),
+        ("Class 1: good and bad days", None),
+    ],
+)
+def test_what_is_above_the_header_says_which_end_is_best(tmp_path, title, less):
+    path = tmp_path / "table.csv"
+    rows = [(s, "t1", *pair, 1 + s % 6) for s in range(12) for pair in (("Ann", "Bob"), ("Ann", "Cy"), ("Bob", "Cy"))]
+    lines = [f"{title},,,,", "Day,Team,A,B,Value", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert coterie.start(path).options.get("lower_is_better") == less

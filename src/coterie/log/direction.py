@@ -45,7 +45,7 @@ _VERY = re.compile(r"\b(?:very|sehr)\b", re.IGNORECASE)
 _SAID = re.compile(r"\b(?:(less|lower|smaller|fewer)|more|higher|larger|greater)\s+is\s+better", re.IGNORECASE)
 
 
-def _lower_is_said(header: str) -> bool | None:
+def lower_is_said(header: str) -> bool | None:
     """Return whether a header says in so many words that less is better (1 = best), or more (1 = worst); else None."""
     if found := _SAID.search(header):
         return found[1] is not None
@@ -73,7 +73,7 @@ def says_less_is_better(header: str) -> bool:
     >>> says_less_is_better("Went well (1 = good, 0 = bad)"), says_less_is_better("Rank (5 = best)")
     (False, False)
     """
-    found = _lower_is_said(header)
+    found = lower_is_said(header)
     return word_in(header, LESS_IS_BETTER.split()) is not None if found is None else found
 
 
@@ -85,7 +85,7 @@ def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
     (True, False)
     """
-    said_so = _lower_is_said(header)
+    said_so = lower_is_said(header)
     if said_so is not None:
         return said_so
     words = [*LESS_IS_BETTER.split(), *DOUBTFUL.split()]

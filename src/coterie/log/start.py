@@ -18,7 +18,7 @@ from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
-from coterie.log.direction import may_mean_less, says_less_is_better
+from coterie.log.direction import lower_is_said, may_mean_less, says_less_is_better
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
@@ -679,19 +679,32 @@ class _Answers:
 
     def _direction(self, scale: tuple[float, float]) -> list[Answer]:
         """Ask whether less is better where a name leaves that open, and guess it where the name says so."""
-        header = self._column("utility").name
-        if says_less_is_better(header):
-            return [Answer("lower_is_better", True, f"so says the name of the column, {header!r}")]
-        if may_mean_less(header, scale):
+        header, (less, text) = self._column("utility").name, self._said_less
+        if less:
+            where = "the name of the column" if text == header else "what is above the header"
+            return [Answer("lower_is_better", True, f"so says {where}, {text!r}")]
+        if less is None and may_mean_less(header, scale):
             say = said(lower_is_better=True)
             return [Answer("lower_is_better", False, f"in a column {header!r} less may be better: {say} says so")]
         return [Answer("lower_is_better", False, "")] if "lower_is_better" in self.known else []
 
     @property
+    def _said_less(self) -> tuple[bool | None, str]:
+        """Whether less is said to be better, None where nothing says so, and what says it: ends before mere names.
+
+        Titles are about much else, so only those count that tell of a scale.
+        """
+        header = self._column("utility").name
+        for text in (header, *filter(stated_scale, self.source.titles)):
+            if (less := lower_is_said(text)) is not None:
+                return less, text
+        return says_less_is_better(header) or None, header
+
+    @property
     def _less(self) -> bool:
         """Whether less is better, as far as that is known."""
         known = self.known.get("lower_is_better")
-        return says_less_is_better(self._column("utility").name) if known is None else bool(known)
+        return bool(self._said_less[0] if known is None else known)
 
     def _ratings(self) -> dict[float, int]:
         """How often each rating occurs; of very many different ones those at the ends, and the rest as one between."""
