@@ -88,6 +88,15 @@ def numbered_team(number: str) -> str:
     return f"team {number}"
 
 
+def unaccented(text: str) -> str:
+    """Return a text without its accents.
+
+    >>> unaccented("élève, Änne")
+    'eleve, Anne'
+    """
+    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+
+
 def alphabetical(names: Iterable[str]) -> list[str]:
     """Return names as people look for them: without regard to case and accents, and by numbers within them.
 
@@ -96,8 +105,8 @@ def alphabetical(names: Iterable[str]) -> list[str]:
     """
 
     def key(name: str) -> tuple[list[tuple[int, str]], str]:
-        plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))
-        parts = [part.lstrip("0") if part[:1].isdigit() else part for part in re.findall("[0-9]+|[^0-9]+", plain)]
+        letters = re.findall("[0-9]+|[^0-9]+", unaccented(name.casefold()))
+        parts = [part.lstrip("0") if part[:1].isdigit() else part for part in letters]
         # Of numbers the longer one is larger; letters are longer than any.
         return [(len(part) if part[:1].isdigit() or not part else sys.maxsize, part) for part in parts], name
 

@@ -1,7 +1,13 @@
 """What people write who are new to the command line: understood where it is clear, else refused with what helps."""
 
+import json
+import shlex
+
 import pytest
 
+import coterie
+from coterie.collect import what_to_collect
+from coterie.coverage import coverage
 from coterie.errors import InputError
 from coterie.game.edits import changed
 from coterie.game.rules import Rules, TeamSize
@@ -189,3 +195,43 @@ def test_names_that_hold_commas_are_listed_in_one_way(run, tmp_path, monkeypatch
         told = " ".join(out.split())
         assert "Lee, Ada; " in told or "; Lee, Ada" in told
         assert "Lee, Ada, " not in told
+
+
+# --- The words of the log -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(tmp_path, monkeypatch):
+    """A log whose columns nobody could guess, and people in a table of the same words."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "log"
+    folder.mkdir()
+    rows = [line.replace(",", ";") for line in ROWS]
+    (folder / "pairs.csv").write_text("\n".join(["Kdy;Kde;Kdo;S kým;Jak", *rows, ""]), "utf-8")
+    columns = {"sample": "Kdy", "coalition": "Kde", "agent": "Kdo", "partner": "S kým", "utility": "Jak"}
+    (folder / "log.json").write_text(json.dumps({"format": "coterie.log/1", "columns": columns}), "utf-8")
+    (tmp_path / "plan.csv").write_text("Kdo;Kde;Odkud\nAda;x;A\nBo;x;B\nCy;x;A\nDov;y;A\nEli;y;B\nQuinn;y;B\n", "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "learn LOG --staff plan.csv --today plan.csv --quiet",
+        "certify LOG plan.csv --staff plan.csv --quiet",
+        "compare LOG plan.csv plan.csv --staff plan.csv",
+        "what-if LOG plan.csv 'swap Ada, Dov' --staff plan.csv",
+        "coverage LOG --strategy plan.csv --staff plan.csv --today plan.csv",
+        "coverage LOG --strategy plan.csv --collect 2",
+    ],
+)
+def test_every_command_takes_tables_of_people_in_the_words_of_the_log(run, foreign, words):
+    code, _, messages = run(*(foreign if word == "LOG" else word for word in shlex.split(words)))
+    assert code == 0, messages
+
+
+def test_python_takes_them_too(foreign):
+    log = coterie.read_log(foreign)
+    assert coverage(log, "plan.csv").to_json() == coverage(foreign, "plan.csv").to_json()
+    assert what_to_collect(foreign, "plan.csv", 2).plan is not None
+    assert coterie.certify(log, "plan.csv").strategy.members()["y"] == ["Dov", "Eli", "Quinn"]

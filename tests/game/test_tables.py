@@ -6,6 +6,7 @@ import xlsxwriter
 
 from coterie import InputError, Rules, read_strategy
 from coterie.game.rules import read_staff
+from coterie.game.strategy import read_strategy_content
 from coterie.game.tables import SEPARATORS, likely_separators, names_listed, sheet_among_others
 
 PEOPLE = ["Ada", "Bo", "Cleo", "Andy", "Rand", "Etta", "Yves", "Gundula"]
@@ -178,3 +179,44 @@ def test_files_that_are_not_there_are_guessed(tmp_path):
     for name in ("today.xlsx", "today.csv"):
         with pytest.raises(InputError, match=f"did you mean .*{name}"):
             read_strategy(tmp_path / name.replace("ay", "ai"), ["Ada"], ["x"])
+
+
+# --- The words of a log ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "who"),
+    [
+        ("Prénom;Îlot", "Prénom"),
+        ("PRENOM;Ilot", "PRENOM"),
+        ("Vorname;Gruppe", "Vorname"),
+        ("Nombre;Equipo", "Nombre"),
+        ("Élève;Équipe", "Élève"),
+        ("Vorname;Name;Gruppe", "Name"),
+        ("Nom;Prénom;Groupe", "Nom"),
+    ],
+)
+def test_names_are_known_in_other_languages_and_without_accents(tmp_path, header, who):
+    path = tmp_path / "today.csv"
+    columns = header.split(";")
+    path.write_text("\n".join([header, *(";".join(f"{name}{i}" for name in columns) for i in range(2))]))
+    team = columns[-1]
+    content = read_strategy_content(path)
+    assert content == {"actions": {f"{who}{i}": [f"{team}{i}"] for i in range(2)}}
+
+
+def test_tables_beside_a_log_may_have_its_words(tmp_path):
+    called = {"agent": "Quién", "coalition": "Dónde"}
+    path = tmp_path / "plan.csv"
+    path.write_text("Quién;Dónde;Turno\nAda;A;mañana\nBo;B;tarde\n")
+    assert read_staff(path, called).staff == ("Ada", "Bo")
+    assert read_strategy(path, ["Ada", "Bo"], ["A", "B"], called).members() == {"A": ["Ada"], "B": ["Bo"]}
+    with pytest.raises(InputError, match=r"called agent \(or who"):
+        read_staff(path)
+
+
+def test_teams_may_be_listed_as_the_log_lists_them(tmp_path):
+    called = {"members": "Wir waren", "coalition": "Wo"}
+    path = tmp_path / "plan.csv"
+    path.write_text('Wo;Wir waren\nA;"Ada, Bo"\nB;"Cy, Dee"\n')
+    assert read_strategy_content(path, called) == {"actions": {"Ada": ["A"], "Bo": ["A"], "Cy": ["B"], "Dee": ["B"]}}

@@ -69,7 +69,7 @@ def command(
     targets = targets_of(out, report, announce)
     explain = whom(explain, log.agents, wishes)
     if not quiet:
-        say_sheet_of_teams(strategy_file)
+        say_sheet_of_teams(strategy_file, log)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     wishes.pop("any_size", None)  # a given assignment is as large as it is

@@ -53,7 +53,7 @@ def command(
     from coterie.learn.compare import compare
 
     for file in (one, two):
-        say_sheet_of_teams(file)
+        say_sheet_of_teams(file, log)
     wishes.pop("any_size", None)  # nothing is recommended here
     found = compare(
         log, one, two, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,

@@ -14,8 +14,9 @@ from coterie.errors import InputError
 from coterie.game.game import Value
 from coterie.game.rules import LeftBehind, Rules, read_staff
 from coterie.game.steps import Stability
-from coterie.game.tables import sheet_among_others
+from coterie.game.tables import Called, sheet_among_others
 from coterie.learn.wishes import Goal
+from coterie.log import Log
 
 ANY = "any"
 """The team size that allows sizes never seen."""
@@ -94,12 +95,12 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
         ]
 
         @functools.wraps(command)
-        def run(*given: Any, **named: Any) -> int | None:
+        def run(log: Log, *given: Any, **named: Any) -> int | None:
             said = {name: named.pop(name, None) for name in offered}
-            wishes = wishes_from(said)
+            wishes = wishes_from(said, log.called)
             if said.get("staff") is not None and not named.get("quiet"):
-                say_sheet("The staff", said["staff"], "agent")
-            return command(*given, wishes=wishes, **named)
+                say_sheet("The staff", said["staff"], log, "agent")
+            return command(log, *given, wishes=wishes, **named)
 
         # What other decorators look at: the parameters that there are now.
         before = [entry for entry in theirs if entry.default is inspect.Parameter.empty]
@@ -109,20 +110,20 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
     return decorate
 
 
-def say_sheet(what: str, path: Path, *roles: str) -> None:
+def say_sheet(what: str, path: Path, log: Log, *roles: str) -> None:
     """Say which sheet of a workbook is read, where it has several."""
-    file, sheet = sheet_among_others(path, roles)
+    file, sheet = sheet_among_others(path, roles, log.called)
     if sheet is not None:
         messages.print(printable(f"{what} was read from the sheet {sheet!r} of {file}."))
 
 
-def say_sheet_of_teams(path: Path) -> None:
+def say_sheet_of_teams(path: Path, log: Log) -> None:
     """The same for an assignment."""
-    say_sheet("Who is where", path, "agent", "coalition")
+    say_sheet("Who is where", path, log, "agent", "coalition")
 
 
-def wishes_from(said: dict[str, Any]) -> dict[str, Any]:
-    """Return the keywords of `coterie.StableLearner` that options stand for."""
+def wishes_from(said: dict[str, Any], called: Called) -> dict[str, Any]:
+    """Return the keywords of `coterie.StableLearner` that options stand for; `called` is what a log calls columns."""
     sizes = _listed(said.get("team_size"))
     bounds = [size for size in sizes if size != ANY]
     given: dict[str, Any] = {
@@ -140,7 +141,7 @@ def wishes_from(said: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"--team-size: either {ANY} or bounds, not both")
     rules = Rules() if said.get("rules") is None else Rules.load(said["rules"])
     if said.get("staff") is not None:
-        rules = rules + read_staff(said["staff"])
+        rules = rules + read_staff(said["staff"], called)
     rules = rules + Rules(**{name: value for name, value in given.items() if value not in (None, [])})
     kept = {name: said[name] for name in ("value", "stability", "goal", "today") if said.get(name) is not None}
     kept |= {name: True for name in ("keep_sizes",) if said.get(name)}

@@ -44,7 +44,7 @@ def command(
     """
     from coterie.learn.compare import what_if
 
-    say_sheet_of_teams(assignment)
+    say_sheet_of_teams(assignment, log)
     wishes.pop("any_size", None)  # nothing is recommended here
     found = what_if(
         log, assignment, *changes, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,

@@ -29,7 +29,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.assemble import by_range
 from coterie.learn.beliefs import beliefs_from
-from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, taken_over, usual_value
+from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, called_by, taken_over, usual_value
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.learn.warnings import SAYS_NOTHING
@@ -95,7 +95,8 @@ class Situation:
     ) -> "Situation":
         """Return it; parameters as for `what_to_collect`."""
         checks.whole(min_samples, said("min_samples"), 0)
-        content = None if strategy is None else Given.read(strategy)
+        log = log if isinstance(log, Statistics) else as_log(log)
+        content = None if strategy is None else Given.read(strategy, called_by(log))
         given = as_rules(rules)
         if change_at_most is not None:
             limit = checks.whole(change_at_most, said("change_at_most"), 0)
@@ -105,7 +106,7 @@ class Situation:
         if isinstance(log, Statistics):
             statistics, notes = log, []
         else:
-            log, teams = as_many_teams(as_log(log), [] if content is None else [content])
+            log, teams = as_many_teams(log, [] if content is None else [content])
             assert isinstance(log, Log)
             statistics, notes = Statistics.for_coverage(log, sizes=sizes, noise=noise), [*log.notes, *teams]
             if noise == "auto" and statistics.cannot_tell:

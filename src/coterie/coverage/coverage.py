@@ -144,9 +144,12 @@ def coverage(
     """
     checks.probability(delta, said("delta"))
     checks.one_of(sizes, Sizes, said("sizes"))
-    seen = _seen(log, strategy, sizes)
+    if not isinstance(log, (Seen, Explores, Statistics, PairStatistics, TotalStatistics)):
+        log = Statistics.for_coverage(log, sizes=sizes)
+    seen = _seen(log, strategy)
     if strategy is not None:
-        strategy = as_strategy(strategy, seen.agents, seen.coalitions, "the log's")
+        called = log.clues.called if isinstance(log, Statistics) else None
+        strategy = as_strategy(strategy, seen.agents, seen.coalitions, "the log's", called)
     spaces = _spaces(actions, seen, strategy)
     reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
     found = None
@@ -167,14 +170,12 @@ def coverage(
     )
 
 
-def _seen(log: Any, strategy: Any, sizes: Sizes) -> Seen:
+def _seen(log: Any, strategy: Any) -> Seen:
     """Return what there is to see in whatever was given."""
     if isinstance(log, Seen):
         return log
     if isinstance(log, Explores):
         return seen_by(log, *((strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()))
-    if not isinstance(log, (Statistics, PairStatistics, TotalStatistics)):
-        log = Statistics.for_coverage(log, sizes=sizes)
     return seen_in(log)
 
 

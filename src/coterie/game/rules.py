@@ -22,7 +22,7 @@ from typing import Any, Literal, Self
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import expect_format, naming, read_json
-from coterie.game.tables import SEPARATORS, SmallTable, is_spreadsheet, names_listed, read_table
+from coterie.game.tables import SEPARATORS, Called, SmallTable, is_spreadsheet, names_listed, read_table
 from coterie.words import as_arguments, counted, listed, said, some, spelled
 
 FORMAT = "coterie.rules/1"
@@ -449,9 +449,12 @@ MOST_TIMES = 2
 """A table in which people are more often than so many times on average is no list of staff."""
 
 
-def read_staff(path: str | PathLike[str]) -> Rules:
-    """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas."""
-    table = read_table(path, ("agent",), "staff")
+def read_staff(path: str | PathLike[str], called: Called | None = None) -> Rules:
+    """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas.
+
+    That of people may have the word of a log for them: `called`.
+    """
+    table = read_table(path, ("agent",), "staff", called)
     with naming(table.where):
         place = table.places(("agent",))["agent"]
         labels = {name: column for column, name in enumerate(table.header) if name.strip() and column != place}

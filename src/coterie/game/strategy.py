@@ -22,11 +22,11 @@ from coterie.files import naming, parse_json, read_text
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 from coterie.game.labels import aligned, labels_of
 from coterie.game.tables import (
-    WORDS,
     Called,
     SmallTable,
     is_spreadsheet,
     likely_separators,
+    lists_members,
     names_listed,
     read_table,
     text_table,
@@ -362,7 +362,13 @@ StrategyLike = Strategy | Mapping[str, Any] | npt.ArrayLike | str | os.PathLike[
 """What stands for a strategy wherever one is taken."""
 
 
-def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], whose: str = "the game's") -> Strategy:
+def as_strategy(
+    value: Any,
+    agents: Sequence[str],
+    coalitions: Sequence[str],
+    whose: str = "the game's",
+    called: Called | None = None,
+) -> Strategy:
     """Return the strategy that a value stands for, over the given agents and coalitions.
 
     Parameters
@@ -374,6 +380,8 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
         The names that it must have, in this order.
     whose
         Whose names these are, for the refusal.
+    called
+        What a log calls the columns of its tables: a table may do the same.
     """
     agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
     if isinstance(found := getattr(value, "strategy", None), Strategy):
@@ -383,7 +391,7 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
             raise InputError(f"the strategy's agents and coalitions are not {whose}, or not in its order")
         return value
     if isinstance(value, (str, os.PathLike)):
-        return read_strategy(value, agents, coalitions)
+        return read_strategy(value, agents, coalitions, called)
     if isinstance(value, Mapping):
         is_content = any(isinstance(value.get(key), Mapping) and key not in agents for key in ("strategy", "actions"))
         return Strategy.from_json(value if is_content else {"actions": value}, agents, coalitions)
@@ -406,12 +414,15 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
     return Strategy.pure(matrix, agents, coalitions)
 
 
-def read_strategy(path: str | os.PathLike[str], agents: Sequence[str], coalitions: Sequence[str]) -> Strategy:
+def read_strategy(
+    path: str | os.PathLike[str], agents: Sequence[str], coalitions: Sequence[str], called: Called | None = None
+) -> Strategy:
     """Read a result file, its `strategy` part, or a table (CSV or a spreadsheet) of who is in which coalition.
 
-    In a table an agent who joins nothing has one row with an empty coalition.
+    In a table an agent who joins nothing has one row with an empty coalition. Its columns may be called as in a log:
+    `called` is `log.called`.
     """
-    content = read_strategy_content(path)
+    content = read_strategy_content(path, called)
     with naming(checks.path(path, "strategy")):
         return Strategy.from_json(content, agents, coalitions)
 
@@ -442,7 +453,7 @@ def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:
         raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
     columns = table.places(("agent", "coalition"))
     cells = [(number, row[columns["agent"]], row[columns["coalition"]]) for number, row in table.rows]
-    if table.header[columns["agent"]].strip().casefold() in WORDS["members"].split():
+    if lists_members(table.header[columns["agent"]], table.called):
         signs = likely_separators(members for _, members, _ in cells).signs
         cells = [
             (number, name, team) for number, members, team in cells for name in names_listed(members, signs) or [""]

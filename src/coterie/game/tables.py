@@ -5,6 +5,7 @@ that is not clear. Where several names stand in one cell, what is between them i
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,20 +17,23 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import csv_table, naming, read_text, restored
 from coterie.spreadsheets import SPREADSHEETS, EmptySheetError, Workbook, file_and_sheet
-from coterie.words import counted
+from coterie.words import counted, unaccented
 
 # --- Which column says what -----------------------------------------------------------------------------------
 
 WORDS: dict[str, str] = {
     "agent": "agent who person name employee student pupil member rater from reviewer player participant voter country "
-    "author giver consultant colleague by wer mitarbeiter schüler qui persona",
+    "author giver consultant colleague by wer mitarbeiter schüler qui élève persona nom prénom vorname nombre nome",
     "coalition": "coalition team group area domain project department practice sector division workstream room table "
-    "unit squad crew subject course club topic issue gruppe abteilung projekt bereich tisch equipe groupe equipo",
+    "unit squad crew subject course club topic issue gruppe abteilung projekt bereich tisch équipe groupe îlot equipo",
     "members": "members participants names people mitglieder",
     "rule": "rule option",
     "value": "value setting",
 }
-"""Words in headers, by the column that they suggest."""
+"""Words in headers, by the column that they suggest; headers may leave out accents."""
+
+FIRST_NAMES = {"vorname", "prenom"}
+"""Of these, what stands beside a column for the whole name, or for the other one."""
 
 ASKED = {"agent": "who", "coalition": "in which team", "rule": "which rule it is", "value": "what it says"}
 """What a column says."""
@@ -39,21 +43,34 @@ LISTED = 4
 
 
 def word_in(header: str, known: Iterable[str]) -> str | None:
-    """Return the first word of a header that is known, perhaps in the plural."""
-    words = re.findall(r"[^\W\d_]+", header.casefold())
-    return next((word for word in words if word in known or word.removesuffix("s") in known), None)
+    """Return the first word of a header that is known, perhaps in the plural or without its accents."""
+    plain = set(map(unaccented, known))
+    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", header).casefold())
+    return next((word for word in words if {unaccented(word), unaccented(word.removesuffix("s"))} & plain), None)
 
 
 Called = Mapping[str, str]
 """What a log calls the columns of some roles: tables beside it may do the same."""
 
+IN_LOGS = {"agent": ("agent", "members")}
+"""The roles that a column of a log may have where it says the same as one of a small table."""
+
 
 def _fit(role: str, header: str, called: Called) -> int:
     """Return how well a header suits a role: it is called so, it is one word for it, it holds one; 0 for not at all."""
-    if header.strip().casefold() in {role, called.get(role, role).strip().casefold()}:
+    theirs = (called[one] for one in IN_LOGS.get(role, (role,)) if one in called)
+    if checks.plain(header) in {role, *map(checks.plain, theirs)}:
         return 3
     word = word_in(header, WORDS[role].split())
-    return 0 if word is None else 2 if word == header.strip().casefold() else 1
+    if word is None:
+        return 0
+    return 1 if unaccented(word) in FIRST_NAMES or word != checks.spaced(header).casefold() else 2
+
+
+def lists_members(header: str, called: Called) -> bool:
+    """Return whether a column of people holds all members of a team in each cell, as far as its header says."""
+    known = {*WORDS["members"].split(), *(checks.plain(name) for role, name in called.items() if role == "members")}
+    return checks.plain(header) in known
 
 
 @dataclass(frozen=True)

@@ -324,9 +324,8 @@ class StableLearner:
         if wider is not self.statistics_ or beliefs.draw is None:
             raise InputError("draws: nothing can be drawn for people without data, own guesses or very many unknowns")
         against = wishes.against(wider.setting.actions.leaving_out(wider.seen_less(self.min_samples)))
-        found = (
-            self.strategy_ if strategy is None else as_strategy(strategy, wider.agents, wider.coalitions, "the log's")
-        )
+        names = (wider.agents, wider.coalitions, "the log's", wider.clues.called)
+        found = self.strategy_ if strategy is None else as_strategy(strategy, *names)
         games = [beliefs.game(against.own_spaces, values) for values in beliefs.draws(rng, count)]
         return {
             "gap": np.array([against.gap(game, found) for game in games]),

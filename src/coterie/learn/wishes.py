@@ -25,7 +25,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Pairing, Rules, as_rules, read_staff
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
-from coterie.game.tables import sheet_among_others
+from coterie.game.tables import Called, sheet_among_others
 from coterie.learn.warnings import BY_AVERAGES
 from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
@@ -266,7 +266,7 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str], calle
         content = read_strategy_content(path, called)
         file, sheet = sheet_among_others(path, ("agent", "coalition"), called)
         with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
-            found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path)
+            found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path, called)
         told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {file}"]
         return found._replace(notes=[*told, *found.notes])
     return _assigned(_actions(given), setting, rules, new, names)
@@ -297,12 +297,13 @@ def _assigned(
     new: Sequence[str],
     names: Mapping[str, str],
     path: Path | None = None,
+    words: Called | None = None,
 ) -> _Today:
     agents, coalitions = setting.agents, setting.coalitions
     _refuse_swapped(actions, agents)
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
-    strangers = _strangers(actions, agents, rules, new, path)
+    strangers = _strangers(actions, agents, rules, new, path, words)
     left: tuple[str, ...] = ()
     if rules.staff is not None:
         left = tuple(agent for agent, where in actions.items() if where and agent not in rules.staff)
@@ -337,7 +338,12 @@ def _refuse_swapped(actions: Mapping[str, Any], agents: Sequence[str]) -> None:
 
 
 def _strangers(
-    actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str], path: Path | None
+    actions: Mapping[str, Any],
+    agents: Sequence[str],
+    rules: Rules,
+    new: Sequence[str],
+    path: Path | None,
+    called: Called | None,
 ) -> list[str]:
     """Return what to tell of people in today's table whom nobody knows, and of those who are not in it and not new.
 
@@ -356,7 +362,7 @@ def _strangers(
             told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
         raise InputError(
             f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
-            f"named by {said('staff')}{_for_staff(path, wrong)}"
+            f"named by {said('staff')}{_for_staff(path, wrong, called)}"
         )
     notes = []
     if strangers:
@@ -370,10 +376,10 @@ def _strangers(
     return notes
 
 
-def _for_staff(path: Path | None, names: Sequence[Any]) -> str:
+def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None) -> str:
     """Return that the table of today will do as that of the staff, where it does."""
     with suppress(InputError):
-        if path is not None and {*names} <= {*(read_staff(path).staff or ())}:
+        if path is not None and {*names} <= {*(read_staff(path, called).staff or ())}:
             return f", for which the same table will do: {said(staff=path)}"
     return ""
 

@@ -71,7 +71,7 @@ def worth(
     """
     delta = checks.probability(delta, said("delta"))
     statistics = Statistics.for_learning(log, sizes=sizes, noise=noise, parts=(1.0,))
-    found = as_strategy(strategy, statistics.agents, statistics.coalitions, "the log's")
+    found = as_strategy(strategy, statistics.agents, statistics.coalitions, "the log's", statistics.clues.called)
     statistics, wishes = wishes_about(statistics, value=value)
     evidence, spaces = evidence_from(statistics.whole), statistics.setting.actions
     if not found.is_pure:

@@ -179,9 +179,9 @@ class Log:
 
     @property
     def called(self) -> dict[str, str]:
-        """What the tables call who and in which team, where they have words of their own."""
+        """What the tables call who, the members of a team and in which team, where they have words of their own."""
         theirs: dict[str, schema.Named] = self.options["columns"]
-        found = {role: theirs[role] for role in ("agent", "coalition") if role in theirs}
+        found = {role: theirs[role] for role in ("agent", "members", "coalition") if role in theirs}
         return {role: name for role, name in found.items() if isinstance(name, str) and name != schema.ROW}
 
     @property

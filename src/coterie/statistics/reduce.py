@@ -95,7 +95,8 @@ def reduce_log(
         reduced, by_order = reduce_pairs(task)
     attendance = _attendance(task)
     if not clues:
-        return Statistics(setting, reduced, NO_CLUES if decisive is None else Clues(decisive=decisive), attendance)
+        few = Clues(decisive=decisive, called=log.called) if decisive is not None or log.called else NO_CLUES
+        return Statistics(setting, reduced, few, attendance)
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and noise != "samples":
