@@ -2,7 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
+
+import coterie
+from coterie.learn.summary import gains_elsewhere
 
 MEMBERS = """sample,agent,coalition
 1,ada,x
@@ -101,9 +105,10 @@ def test_what_to_collect(run, log):
     code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60)
     text = said(shown)
     assert code == 0
-    assert "What to collect next (60 more rounds) 60 more rounds by this plan are expected to prove that" in text
+    assert text.startswith("What to collect next (60 more rounds) Who should work together, the most telling first")
+    assert "What that is expected to prove 60 more rounds by this plan are expected to prove that" in text
     assert "by moving, with 99 % confidence; the log proves " in text
-    assert "Pairs that tell most pair team seen planned worth of one more ada" in text
+    assert "the most telling first pair team seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
     assert "Who should work where - " in text
     assert "certify NEW STRATEGY --certificate holdout --fresh" in text
@@ -117,7 +122,7 @@ def test_what_proves_hardly_more_helps_the_guess(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
     text = said(run(*words)[1])
     assert "4 more rounds would prove nothing either, or next to nothing, whoever works with whom." in text
-    assert "They can tell better which teams are good: let those work together" in text
+    assert "These rounds can tell better which teams are good: let those work together" in text
     assert "Who should work where - " in text
     assert "Who should work together, the most telling first pair team seen together there" in text
     assert "What would prove more - more rounds: 40 more are expected to prove that nobody can gain more than" in text
@@ -171,12 +176,13 @@ def test_scores_of_teams_are_planned_for(run, event):
     code, shown, _ = run(*words, "--collect", 2)
     text = said(shown)
     assert code == 0
-    assert text.startswith("Not enough for this assignment: d and e were never together.")
+    assert text.startswith("What to collect next (2 more rounds) These rounds can tell better what these teams")
+    assert "Not enough for this assignment: d and e were never together." in text
     assert "Nothing is proven of these teams yet: there are too few data, so they are a guess." in text
-    assert "What more rounds would prove is not worked out for scores of teams. They can tell better what" in text
+    assert "What more rounds would prove is not worked out for scores of teams." in text
     assert "Who should work where - " in text
     assert ": team 1: " in text
-    assert "form them, and record how they do. Who should work where - 2 times: team 1: a, b, c; team 2:" in text
+    assert "Who should work where - 2 times: team 1: a, b, c; team 2:" in text
     assert "Who should work together, the most telling first pair seen together d e never" in text
     plan = json.loads(run(*words, "--collect", 2, "--json")[1])["for_the_guess"]
     assert (plan["is_the_assignment"], [one["times"] for one in plan["plan"]]) == (True, [2])
@@ -449,3 +455,53 @@ def test_one_way_ratings_are_told_as_such(run, tmp_path):
     assert code == 0
     page = said((tmp_path / "r.html").read_text(encoding="utf-8"))
     assert "1 rating that a move would make count is missing: ada of bob in x." in page
+
+
+@pytest.fixture
+def school(tmp_path, monkeypatch):
+    """Totals at tables that are drawn anew each week; today's tables have names."""
+    monkeypatch.chdir(tmp_path)
+    people = [f"p{i}" for i in range(8)]
+    rng = np.random.default_rng(1)
+    rows = [
+        f"{week},{'Door' if place < 4 else 'Window'},{who},{10 + (who < 'p4') * 2 + int(rng.integers(3))}"
+        for week in range(6)
+        for place, who in enumerate(rng.permutation(people).tolist())
+    ]
+    (tmp_path / "totals.csv").write_text("\n".join(["Week,Table,Who,Points", *rows, ""]), "utf-8")
+    today = [f"{who},{'Door' if place < 4 else 'Window'}" for place, who in enumerate(people)]
+    (tmp_path / "today.csv").write_text("\n".join(["Who,Table", *today, ""]), "utf-8")
+    columns = {"sample": "Week", "coalition": "Table", "agent": "Who", "utility": "Points"}
+    options = {"columns": columns, "pool_coalitions": True, "totals": "team-averages", "symmetric": False}
+    scale = {"utility_range": [0, 20], "neutral": 11, "value": "average", "coalitions": 2}
+    content = {"format": "coterie.log/1", **options, **scale}
+    (tmp_path / "log.json").write_text(json.dumps(content), "utf-8")
+    return tmp_path
+
+
+def test_collect_agrees_with_learn(run, school):
+    """The names of tables, who would gain most and how much: as learn says them."""
+    assert run("learn", school, "--today", "today.csv", "--team-size", "4", "--out", "r.json", "--quiet")[0] == 0
+    result = coterie.Result.load("r.json")
+    code, shown, messages = run("coverage", school, "--strategy", "r.json", "--collect", 2)
+    text = said(shown)
+    assert code == 0, messages
+    assert "Door: p" in text
+    assert "Window: p" in text
+    assert "team 1" not in text
+    gains = gains_elsewhere(result)
+    assert gains is not None
+    if gains:
+        who = max(gains, key=gains.get)
+        assert f"by the best guess {who} would gain most" in text
+        assert f" {gains[who]:.2g}, so this assignment" in text
+    else:
+        assert "by the best guess nobody would gain anything" in text
+
+
+def test_proofs_that_are_worth_nothing_are_not_offered(run, log, monkeypatch):
+    """A limit near what the scale says by itself is no reason to wait for more rounds."""
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
+    assert "more rounds: " in run(*words)[1]
+    monkeypatch.setattr("coterie.collect.aim.LITTLE_WORTH", 0.1)
+    assert "more rounds: " not in run(*words)[1]

@@ -121,8 +121,8 @@ def test_totals_look_for_no_other_teams():
     aim = what_to_collect(log, THREES, 2, rules=coterie.Rules(apart=[("a", "b")]))
     assert (aim.forming.is_itself, aim.forming.looks_beyond) == (False, False)
     assert aim.guessing() == (
-        "They can tell better what these teams are worth: let as many of their pairs as may be formed work together, "
-        "and record how they do."
+        "These rounds can tell better what these teams are worth: let as many of their pairs as may be formed work "
+        "together, and record how they do."
     )
 
 

@@ -460,3 +460,18 @@ def test_only_those_who_may_meet_are_looked_at(symmetric, monkeypatch):
     assert {(int(w.coalition[1:]), w.size) for w in found.uncovered_sizes} == unseen
     with pytest.raises(TooLargeError, match=r"up to 6 agents.*and 24 may in 'c0'.*observed-own.*department"):
         coverage(statistics, strategy, "one")
+
+
+def test_totals_name_a_pair_once_and_who_is_in_most_pairs():
+    """Nobody rates anybody there: who was together with whom has no order."""
+    samples = np.array([[[1, 0], [1, 0], [0, 1], [0, 1]], [[1, 0], [0, 1], [1, 0], [0, 1]]], dtype=bool)
+    strategy = Strategy.pure(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=bool), names(4, "a"), names(2, "c"))
+    found = {}
+    for symmetric in (True, False):
+        log = log_of(samples, bandit=True, symmetric=symmetric, pool_coalitions=True, actions="one")
+        found[symmetric] = coverage(log, Strategy.pure(strategy.sets, names(4, "a"), log.coalitions))
+        named = [frozenset((one.agent, one.partner)) for one in found[symmetric].uncovered_pairs]
+        assert sorted(map(sorted, named)) == [["a0", "a3"], ["a1", "a2"]]
+        assert found[symmetric].n_uncovered_pairs == 2
+        assert not found[symmetric].one_way
+    assert found[True].uncovered_people == found[False].uncovered_people == tuple((name, 1) for name in names(4, "a"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, short, wrapped
-from coterie.words import counted, joined
+from coterie.words import alphabetical, counted, joined
 
 if TYPE_CHECKING:
     from coterie.collect import Aim, Collection, Forming, Planned, Wanted
@@ -26,27 +26,44 @@ TOGETHER = (
 
 
 def collecting(aim: "Aim", called: Called) -> Iterator[str]:
-    """Yield what to collect and what that is expected to buy, or what helps the guess and what would prove more."""
-    if aim.plan is not None or aim.forming is not None:
-        rounds = sum(one.times for one in (aim.forming.rounds if aim.forming else aim.plan.plan if aim.plan else ()))
-        as_if = aim.plan is not None and aim.setting.noise == "samples"
-        independent = ", as if pairs of a round were independent" if as_if else ""
-        yield from ("", f"What to collect next ({counted(rounds, 'more round')}{independent})")
-        for text in (aim.buys(), aim.newcomers(), aim.guessing()):
-            yield from wrapped(text)
+    """Yield who should work together next: the rounds that prove most, or where none prove anything help the guess."""
+    plan, rounds = aim.plan, aim.forming.rounds if aim.forming else aim.plan.plan if aim.plan else ()
+    if plan is None and aim.forming is None:
+        return
+    as_if = plan is not None and aim.setting.noise == "samples"
+    independent = ", as if pairs of a round were independent" if as_if else ""
+    many = sum(one.times for one in rounds)
+    yield f"What to collect next ({counted(many, 'more round')}{independent})"
+    for text in (aim.newcomers(), aim.guessing()):
+        yield from wrapped(text)
     if aim.forming is not None:
-        yield from _forming(aim.forming, called)
-    elif aim.plan is not None:
-        yield from _plan(aim, aim.plan, called)
+        yield from _pairs_to_form(aim.forming, called)
+        yield from _who(rounds, called)
+    elif plan is not None and not plan.needs:
+        yield "  nobody has a choice: there is nothing to learn"
+    elif plan is not None:
+        yield from _pairs(plan, called)
+        if aim.is_worthwhile:
+            yield from _who(rounds, called)
+
+
+def proving(aim: "Aim") -> Iterator[str]:
+    """Yield what that is expected to prove, and what would prove more."""
+    plan = aim.plan
+    if plan is not None or aim.forming is not None:
+        yield from ("", "What that is expected to prove", *wrapped(aim.buys()))
+    if plan is not None and aim.forming is None:
+        yield from _numbers(aim, plan)
+        if aim.is_worthwhile and plan.needs and not plan.fresh and not aim.setting.adaptive:
+            yield from ("", *wrapped(TOGETHER))
     if aim.would_help:
         yield from ("", "What would prove more")
         for one in aim.would_help:
             yield from wrapped(one, "  - ", "    ")
 
 
-def _forming(forming: "Forming", called: Called) -> Iterator[str]:
-    """Yield who should work where so that the guess gets better, and which of the pairs were seen least."""
-    yield from _who(forming.rounds, called)
+def _pairs_to_form(forming: "Forming", called: Called) -> Iterator[str]:
+    """Yield which of the pairs of whom the guess would learn most were seen how often."""
     told = named(forming)[:LISTED]
     if not told:
         return
@@ -66,7 +83,7 @@ def named(forming: "Forming") -> list["Wanted"]:
     return [one for one in forming.pairs if one.seen is not None]
 
 
-def _plan(aim: "Aim", plan: "Collection", called: Called) -> Iterator[str]:
+def _numbers(aim: "Aim", plan: "Collection") -> Iterator[str]:
     low, high = plan.likely
     rows = [
         ("proven now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
@@ -77,19 +94,11 @@ def _plan(aim: "Aim", plan: "Collection", called: Called) -> Iterator[str]:
         ("no plan below about", f"{plan.least:.3g}", ""),
     ]  # fmt: skip
     yield from aligned(rows, left=(0, 2))
-    if not plan.needs:
-        yield "  nobody has a choice: there is nothing to learn"
-        return
-    yield from _pairs(plan, called)
-    if aim.is_worthwhile:
-        yield from _who(plan.plan, called)
-        if not plan.fresh and not aim.setting.adaptive:
-            yield from ("", *wrapped(TOGETHER))
 
 
 def _pairs(plan: "Collection", called: Called) -> Iterator[str]:
     """Yield the pairs that tell most."""
-    yield from ("", "Pairs that tell most")
+    yield from ("", "Who should work together, the most telling first")
     sized = plan.needs[0].size is not None
     rows = [("pair", "", "team", "size", "seen", "planned", "worth of one more")]
     rows += [
@@ -113,7 +122,11 @@ def _who(rounds: Sequence["Planned"], called: Called) -> Iterator[str]:
         members = planned.strategy.members()
         moves = "" if planned.moves is None else f", {counted(planned.moves, 'person moves', 'people move')}"
         times = f"{counted(planned.times, 'time')}{moves}:"
-        teams = [f"{short(called.get(name, name))}: {joined(team, short)}" for name, team in members.items() if team]
+        teams = [
+            f"{short(called.get(name, name))}: {joined(alphabetical(team), short)}"
+            for name, team in members.items()
+            if team
+        ]
         if any("," in name for team in members.values() for name in team):  # semicolons part people then
             yield from wrapped(times, "  - ", "    ")
             for team in teams:

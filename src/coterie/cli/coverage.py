@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from coterie import checks
-from coterie.cli.collecting import Called, collecting, named
+from coterie.cli.collecting import Called, collecting, named, proving
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, at_work, results, short, show_json, warn, wrapped
@@ -16,7 +16,7 @@ from coterie.cli.team_options import JUDGED, RULES, STAYING, about_teams
 from coterie.errors import InputError
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
-from coterie.words import counted, said
+from coterie.words import counted, joined, said
 
 if TYPE_CHECKING:
     from coterie.arrays import FloatArray
@@ -109,7 +109,7 @@ def command(
     given, spaces = situation.strategy, situation.wishes.admissible.chosen_from(situation.spaces)
     seen = seen_in(situation.statistics)
     found = coverage(seen, given, spaces)
-    called = shown_names(seen.coalitions, situation.wishes.team_names) if seen.pooled else {}
+    called = shown_names(seen.coalitions, situation.team_names) if seen.pooled else {}
     if json:
         content: dict[str, Any] = {
             "format": "coterie.coverage/1",
@@ -134,13 +134,19 @@ def verdict(found: "Coverage", called: Called) -> str:
     if not found.covers_pairs:
         named = [_never(pair, called, one_way=found.one_way) for pair in found.uncovered_pairs[:NAMED]]
         more = found.n_uncovered_pairs - len(named)
-        rest = f", and {counted(more, 'more rating' if found.one_way else 'more pair')} like that" if more else ""
+        rest = f"; and {counted(more, 'more rating' if found.one_way else 'more pair')}{_mostly(found)}" if more else ""
         return f"Not enough for {about}: {'; '.join(named)}{rest}."
     if found.assumption_2 is False and found.worst_direction is not None:
         return f"Not enough for {about}: {_hidden(found.worst_direction, called)}."
     what = "can be told from the totals" if found.assumption_2 else "has met"
     every = "every pair that a move can bring together" if found.profile != "all" else "every pair"
     return f"Enough for {about}: {every} {what}; how much that proves depends on how often."
+
+
+def _mostly(found: "Coverage") -> str:
+    """Return who is in most of the pairs that were never seen."""
+    people = [short(name) for name, _ in found.uncovered_people[:NAMED]]
+    return f" (most of them with {joined(people)})" if people else ""
 
 
 def _never(pair: "PairWitness", called: Called, *, one_way: bool) -> str:
@@ -173,13 +179,15 @@ def _lines(
 ) -> Iterator[str]:
     if aim is not None and aim.violations:
         yield from wrapped(f"The assignment breaks rules: {'; '.join(aim.violations)}.", "", "")
-    yield from wrapped(verdict(found, called), "", "")
     if aim is not None and aim.target is not None:
         yield from wrapped(aim.sentence(), "", "")
+    if aim is not None and (plan := list(collecting(aim, called))):  # what to do comes first
+        yield from (*plan, "")
+    yield from wrapped(verdict(found, called), "", "")
     if aim is not None and not (aim.plan and aim.plan.fresh):
         yield from wrapped(aim.proven(), "", "")
     if aim is not None:
-        yield from collecting(aim, called)
+        yield from proving(aim)
     if details:
         yield ""
         yield from _numbers(len(agents), found, called)

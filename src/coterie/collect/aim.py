@@ -1,6 +1,6 @@
 """What to collect next for a log, an assignment and rules, what that is expected to buy, and what helps if nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -28,8 +28,9 @@ from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.assemble import by_range
-from coterie.learn.beliefs import beliefs_from
+from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, called_by, taken_over, usual_value
+from coterie.learn.options import LITTLE, SMALLEST
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.learn.warnings import SAYS_NOTHING
@@ -59,6 +60,9 @@ HIGH = 0.25
 NOTHING = 0.005
 """A limit that is smaller by less than this share is the same."""
 
+LITTLE_WORTH = 0.75
+"""More than this share of what the scale says by itself is not worth any effort to prove."""
+
 RATED = 0.9
 """Where fewer of those who worked together were observed than this share, that is said."""
 
@@ -75,6 +79,8 @@ class Situation:
     spaces: ActionSpaces
     """The same with the sets of the strategy."""
     notes: tuple[str, ...]
+    team_names: Mapping[str, str]
+    """What interchangeable coalitions are called: in the assignment, or today."""
 
     @classmethod
     def of(
@@ -123,13 +129,14 @@ class Situation:
         statistics, wishes = wishes_about(statistics, **taken, **asked)
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
         if content is None:
-            return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes))
-        found, _, more = content.strategy(statistics, wishes.rules, "the assignment")
+            return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes), wishes.team_names)
+        found, numbers, more = content.strategy(statistics, wishes.rules, "the assignment")
         if not found.is_pure and taken["value"] is None and wishes.value != "total":
             statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"}, **asked)
             more = [*more, BY_TOTALS]
         spaces, added = widened(wishes.admissible.spaces(declared), found)
-        return cls(statistics, wishes, found, declared, spaces, (*notes, *wishes.notes, *more, *added))
+        names = {**wishes.team_names, **{number: name for name, number in numbers.items()}}
+        return cls(statistics, wishes, found, declared, spaces, (*notes, *wishes.notes, *more, *added), names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,15 +258,15 @@ class Aim:
         if self.forming is None:
             return ""
         if self.forming.is_itself:
-            return "They can tell better what these teams are worth: form them, and record how they do."
+            return "These rounds can tell better what these teams are worth: form them, and record how they do."
         if not self.forming.looks_beyond:
             return (
-                "They can tell better what these teams are worth: let as many of their pairs as may be formed work "
-                "together, and record how they do."
+                "These rounds can tell better what these teams are worth: let as many of their pairs as may be formed "
+                "work together, and record how they do."
             )
         return (
-            "They can tell better which teams are good: let those work together who may well belong together, in these "
-            "teams or in others that could be as good, and of whom least is known."
+            "These rounds can tell better which teams are good: let those work together who may well belong together, "
+            "in these teams or in others that could be as good, and of whom least is known."
         )
 
     def newcomers(self) -> str:
@@ -398,6 +405,30 @@ class _Planner:
         """What the assignment is to be stable against."""
         return self.situation.wishes.against(self.situation.spaces)
 
+    @cached_property
+    def range_gap(self) -> float:
+        """What the range of utilities says without any data."""
+        return by_range(self.shown, self.strategy, self.against)
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """What the log leaves possible."""
+        return beliefs_from(self.shown, symmetric=self.situation.statistics.setting.symmetric)
+
+    def best_guess(self) -> tuple[str, float] | None:
+        """Return who would gain most by the best guess, and how much, as `learn` tells it; None for chances of teams.
+
+        The gap that is expected is larger: whoever gains most is somebody else in each of the games that are possible.
+        """
+        if not self.strategy.is_pure:
+            return None
+        game = self.beliefs.game(self.against.own_spaces)
+        gains = self.against.gains(game, self.strategy)
+        most = int(gains.argmax())
+        low, high = self.situation.statistics.setting.utility_range or (0.0, 0.0)
+        little = gains[most] <= max(LITTLE * (high - low), SMALLEST)
+        return self.strategy.agents[most], 0.0 if little else float(gains[most])
+
     def options(self, allowed: Allowed | None) -> dict[str, Any]:
         """Return the keywords of a plan."""
         declared = self.situation.declared
@@ -451,7 +482,7 @@ class _Planner:
             reference,
             () if tried is None else tuple(self.would_help(tried, reference)),
             formed,
-            by_range(self.shown, strategy, self.against),
+            self.range_gap,
             tuple(situation.wishes.admissible.violations(strategy.sets)) if strategy.is_pure else (),
             self.allowed is not None,
             situation.wishes.stability,
@@ -463,10 +494,9 @@ class _Planner:
     def forming(self, samples: int) -> Forming | None:
         """Plan rounds that make the guess better; None where nothing can be formed, and no rules are to blame."""
         statistics, wishes = self.situation.statistics, self.situation.wishes
-        beliefs = beliefs_from(self.shown, symmetric=statistics.setting.symmetric)
         allowed = Allowed.of(self.situation.declared, wishes.admissible, wishes.largest, self.strategy)
         try:
-            return forming(statistics, beliefs, self.strategy, wishes.value, samples, allowed, self.rng)
+            return forming(statistics, self.beliefs, self.strategy, wishes.value, samples, allowed, self.rng)
         except InputError:
             if self.allowed is not None:
                 raise
@@ -479,21 +509,21 @@ class _Planner:
 
     def would_help(self, tried: Collection, reference: float) -> Iterator[str]:
         """Yield what would make a difference where a plan makes none, as far as that can be worked out."""
-        enough = (1 - NOTICED) * min(tried.predicted, reference)
+        enough = min((1 - NOTICED) * min(tried.predicted, reference), LITTLE_WORTH * self.range_gap)
         same = f"{counted(tried.samples, 'round')} are expected to prove that nobody can gain more than"
         allowed = self.allowed
         if allowed is not None and allowed.admissible.max_moves is not None:
             freer = self.plan(tried.samples, allowed.without_limit_on_moves(), roughly=True)
             if freer is not None and freer.predicted <= enough:
-                yield f"more people who change something: without a limit {same} {freer.predicted:.3g}"
+                yield f"more people who change something: without a limit {same} {freer.predicted:.2g}"
         if allowed is not None and allowed.admissible.rules:
             freest = self.plan(tried.samples, allowed.without_rules(), roughly=True)
             if freest is not None and freest.predicted <= enough:
-                yield f"fewer rules about what is tried: without any {same} {freest.predicted:.3g}"
+                yield f"fewer rules about what is tried: without any {same} {freest.predicted:.2g}"
         for many in sorted({min(LONGER * tried.samples, self.most), self.most} - {tried.samples}):
             longer = self.plan(many, allowed, roughly=True) if many > tried.samples else None
             if longer is not None and longer.predicted <= enough:
-                proven = f"are expected to prove that nobody can gain more than {longer.predicted:.3g}"
+                proven = f"are expected to prove that nobody can gain more than {longer.predicted:.2g}"
                 yield f"more rounds: {many:,} more {proven}"
                 break
         if tried.newcomers:
@@ -511,16 +541,19 @@ class _Planner:
         share = self.rated
         if share is not None and share < RATED:
             yield f"more ratings: {share:.0%} of those who worked together are in the log, and plans count on all"
-        if tried.limit > HIGH * reference:
+        guess, by = self.best_guess(), STEPS[self.situation.wishes.stability]
+        who, gain = ("somebody", tried.limit) if guess is None else guess
+        if gain > HIGH * reference:
             yield (
-                f"another assignment (coterie learn): in this one somebody is expected to gain {tried.limit:.3g} by "
-                "leaving, and no data take that away"
+                f"another assignment, for which coterie learn looks: in this one, by the best guess, {who} would gain "
+                f"{gain:.2g} {by}"
             )
-        else:
-            yield (
-                f"to do without proof: whoever would gain most by leaving is expected to gain {tried.limit:.3g}, so "
-                "this assignment may well be good, only that so few data cannot show it"
-            )
+            return
+        most = f"nobody would gain anything {by}" if not gain else f"{who} would gain most {by}, {gain:.2g}"
+        yield (
+            f"to do without proof: by the best guess {most}, so this assignment may well be good, only that so few "
+            "data cannot show it"
+        )
 
     @property
     def rated(self) -> float | None:

@@ -33,6 +33,9 @@ INTERVAL_DELTA = 0.05
 LISTED = 1000
 """How many uncovered pairs are named; all of them are counted."""
 
+PEOPLE = 10
+"""How many people are named who are in most of them."""
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -63,6 +66,9 @@ class Coverage:
     c_pair_interval: Interval | None = None
     c_act_is_exact: bool = True
     n_uncovered_pairs: int = 0
+    """Of two people whose order does not matter one pair is counted."""
+    uncovered_people: tuple[tuple[str, int], ...] = ()
+    """Who is in most of them, and in how many; at most `PEOPLE`."""
     delta: float = INTERVAL_DELTA
     """Each interval fails with probability at most delta."""
     uncovered_sizes: tuple[SizeWitness, ...] = ()
@@ -166,7 +172,7 @@ def coverage(
         c_act_is_exact=found is None or found.is_exact,
         worst_direction=None if found is None else found.worst,
         delta=delta,
-        one_way=not seen.symmetric and not seen.bandit,
+        one_way=_one_way(seen),
     )
 
 
@@ -248,6 +254,7 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     n_unseen, n_reached = 0, 0
     cells = [(np.zeros(0), np.zeros(0))]
     done: dict[int, BoolArray] = {}
+    often = np.zeros(len(seen.agents), dtype=np.int64)
     for l in range(len(seen.coalitions)):
         table = seen.table(l)
         agents = _who_may_meet(seen, reach, table)
@@ -258,9 +265,10 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
         missing = (probability > 0) & (met == 0)
         before = done.get(table, np.zeros(met.shape, dtype=bool))
         once = _first_of_pair(missing, seen) & ~before
-        done[table] = before | missing | (np.swapaxes(missing, 0, 1) if seen.symmetric else False)
+        done[table] = before | missing | (False if _one_way(seen) else np.swapaxes(missing, 0, 1))
         n_unseen += int(once.sum())
         places = np.argwhere(once)
+        often += np.bincount(agents[places[:, :2]].ravel(), minlength=len(often))
         # Pairs that need nobody to move come first.
         strength = probability[once] + reach.is_at_home(l)[agents[places[:, 0]]]
         for t in np.argsort(-strength, kind="stable")[:LISTED].tolist():
@@ -279,6 +287,9 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     result: dict[str, Any] = {
         "covers_pairs": n_unseen == 0,
         "n_uncovered_pairs": n_unseen,
+        "uncovered_people": tuple(
+            (seen.agents[i], int(often[i])) for i in np.argsort(-often, kind="stable")[:PEOPLE].tolist() if often[i]
+        ),
         "uncovered_pairs": tuple(named() for _, named in unseen[:LISTED]),
         "tightest_pair": tightest,
         "c_pair": None,
@@ -301,9 +312,14 @@ def _who_may_meet(seen: Seen, reach: Reach, table: int) -> IntArray:
     return np.flatnonzero(np.any([reach.may_be_there(l) for l in kept], axis=0))
 
 
+def _one_way(seen: Seen) -> bool:
+    """Return whether what one was seen to say of the other is not what the other was; totals say who met whom."""
+    return not seen.symmetric and not seen.bandit
+
+
 def _first_of_pair(missing: BoolArray, seen: Seen) -> BoolArray:
-    """Keep one order of each pair of a symmetric game, the one with the smaller agent where both are there."""
-    if not seen.symmetric:
+    """Keep one order of each pair where it does not matter, the one with the smaller agent where both are there."""
+    if _one_way(seen):
         return missing
     turned = np.swapaxes(missing, 0, 1)
     lower = np.tril(np.ones(missing.shape[:2], dtype=bool))
