@@ -217,9 +217,7 @@ def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):
     for noise in ("auto", "pairs", "samples"):
         _, shown, messages = run(*words, "--noise", noise)
         found[noise] = json.loads(shown)["certificate"]
-        assert ("too few data to tell whether the pairs of one round are independent" in said(messages)) == (
-            noise == "auto"
-        )
+        assert ("too few data to tell whether outcomes of one round go together" in said(messages)) == (noise == "auto")
     assert found["auto"] == found["pairs"] <= found["samples"]
     assert "too few data" not in run(*words[:4])[2]  # nothing but certificates depends on it
 

@@ -94,12 +94,12 @@ def test_the_likely_figure_is_named_as_no_promise(run, log):
 def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
     shown = said(run("learn", log, "--details")[1])
     assert "Not tested: whether " in shown
-    assert "whether who met whom depended on earlier values." in shown
+    assert "whether earlier outcomes decided who met whom." in shown
     assert "who met whom" not in said(run("learn", log, "--adaptive", "--details")[1])
     Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(
         tmp_path / "totals", 100, feedback="bandit"
     )
-    wanted = "Not tested: whether the size of a team matters; whether the pairs of a round move together;"
+    wanted = "Not tested: whether the size of a team matters; whether outcomes of one round go together;"
     assert wanted in said(run("learn", tmp_path / "totals", "--details")[1])
 
 

@@ -10,8 +10,11 @@ import pytest
 from coterie import Log, Rules, StableLearner, compare
 from coterie.cli.result_text import card
 from coterie.learn.summary import (
+    GLOSSARY,
     against_today,
     expected_worth,
+    glossary,
+    less_well_off,
     mean_score,
     own_scores,
     own_worth,
@@ -168,3 +171,11 @@ def test_scores_have_no_sign_where_zero_is_neutral():
     found = compare(log, TODAY, result.strategy)
     assert found.counted_in == "per team"
     assert not found.shown(found.one.value.expected / 9).startswith("+")
+
+
+def test_whose_part_it_is_is_said_where_it_is_first_told(learnt):
+    _, result = learnt
+    assert " for their own part in the score (what their pairs with the others there score; " in less_well_off(
+        result, advise=False
+    )
+    assert ("own part", GLOSSARY["own part"]) in glossary("with 4 for their own part in the score")

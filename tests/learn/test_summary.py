@@ -20,6 +20,7 @@ from coterie.learn.summary import (
     for_readers,
     full_teams,
     gains_elsewhere,
+    how_much,
     less_well_off,
     option_labels,
     shown_worth,
@@ -333,3 +334,23 @@ def test_who_has_least_may_be_a_guess_and_that_is_said():
     assert "hangs on that guess" not in less_well_off(result, advise=False)
     result.certificate.newcomers = tuple(result.strategy.agents)
     assert "; a guess: never seen with anybody there)." in less_well_off(result, advise=False)
+
+
+@pytest.mark.parametrize(
+    ("gap", "estimated", "told"),
+    [
+        (0.4, 0.0, ""),  # small enough to speak for itself
+        (0.92, 0.1, "That is about a quarter of what the scale would let anybody gain at all; more rounds can make"),
+        (1.99, 0.1, "That is about half of what the scale would let anybody gain at all; more rounds can make"),
+        (1.99, 1.5, "That is about half of what the scale would let anybody gain at all."),  # it is expected
+        (3.5, 0.1, "That is nearly all of what the scale would let anybody gain at all; more rounds"),
+    ],
+)
+def test_how_much_a_promise_is_of_the_scale(gap, estimated, told):
+    worst = SimpleNamespace(estimated_gain=estimated)
+    certificate = SimpleNamespace(gap=gap, worst=worst, known_gap=None)
+    result = SimpleNamespace(certificate=certificate, range_gap=4.0, says_nothing=False)
+    assert how_much(result).startswith(told)
+    assert bool(how_much(result)) == bool(told)
+    certificate.known_gap = 0.1  # newcomers may gain anything
+    assert how_much(result) == ""

@@ -205,3 +205,37 @@ def test_letters_of_a_table_come_last(tmp_path):
     found = warned(coterie.read_log(tmp_path))
     assert len(found) > 1
     assert "Windows-1252" in found[-1]
+
+
+def test_what_is_missing_is_said_and_nothing_that_is_there():
+    """Of ratings alone it is the table of memberships that is missing, however many rounds there are."""
+    pairs = frames([(f"{s:02d}", "x", *two, 0.1) for s in range(18) for two in ("ab", "bc", "ac")])
+    told = {one.assumption: one.text for one in checks_of(Statistics.of(coterie.Log.from_frames(pairs=pairs)))}
+    for assumption in ("sizes", "missing"):
+        assert told[assumption].endswith(
+            "is not known: that takes a table of who was in which team (memberships); here teams are known by their "
+            "ratings alone"
+        ) or told[assumption].startswith("whether outcomes are missing is not known: that takes a table")
+        assert "rounds" not in told[assumption]
+        assert "meetings" not in told[assumption]
+    one = frames([("1", "x", *two, 0.1) for two in ("ab", "bc", "ac")])
+    members = pd.DataFrame([("1", who, "x") for who in "abc"], columns=["sample", "agent", "coalition"])
+    told = checks_of(Statistics.of(coterie.Log.from_frames(pairs=one, memberships=members)))
+    assert "one round does not show it" in next(check.text for check in told if check.assumption == "sizes")
+
+
+def test_what_makes_promises_weaker_comes_last():
+    """It is not wrong, and nobody need do anything: whatever else there is to say comes before."""
+    pairs = frames([(f"{s:02d}", "x", *two, 0.1 * s) for s in range(5) for two in ("ab", "bc", "ac")])
+    statistics = Statistics.of(coterie.Log.from_frames(pairs=pairs), noise="auto")
+    strategy = Strategy.pure([[1], [1], [1]], statistics.agents, statistics.coalitions)
+    found = cautions(statistics, strategy, checks_of(statistics), ["something else"])
+    (place,) = (place for place, text in enumerate(found) if "whether outcomes of one round go together" in text)
+    assert place > found.index("something else")
+    assert "so promises allow for it and are weaker; if one has nothing to do with another, say noise=" in found[place]
+    assert place == len(found) - 1
+
+
+def test_questions_are_in_plain_words():
+    for words in QUESTIONS.values():
+        assert not any(jargon in words for jargon in ("independent", "pairs of", "values", "sample", "coalition"))

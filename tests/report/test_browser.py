@@ -265,3 +265,37 @@ def test_words_of_options_are_not_cut(browser, hostile, tmp_path):
         browser.look(tmp_path / "page.png", width=width)
         lines = browser.ask("document.querySelector('#options tr.chosen bdi').getClientRects().length")
         assert lines == 1, width
+
+
+def test_ideas_say_what_an_exchange_is_to_the_other(browser, tmp_path):
+    """Best alternatives are such that both gain; ideas are not, and say so."""
+    learner = coterie.StableLearner(rules=coterie.Rules(team_size="4:5"), time_limit=2).fit(
+        few_ratings(tmp_path / "log")
+    )
+    result = learner.result_
+    opened(browser, result, learner.statistics_, tmp_path / "report.html")
+    assert "Changing places takes two" in browser.ask("document.querySelector('#people .hint').textContent")
+    known, before = knowledge(result, learner.statistics_), result.strategy
+    checked = 0
+    for person in np.flatnonzero(before.sets.any(axis=1)).tolist():
+        ideas = browser.ask(f"""(() => {{
+            const who = document.getElementById("who");
+            who.value = "{person}";
+            who.dispatchEvent(new Event("change"));
+            const box = document.getElementById("ideas");
+            const rows = [...box.querySelectorAll("tr[data-does]")].map((row) => ({{...row.dataset}}));
+            return {{rows, text: box.textContent}};
+        }})()""")
+        swaps = [row for row in ideas["rows"] if row["does"] == "swap"]
+        assert ("for the other" in ideas["text"]) == bool(swaps)
+        for row in swaps:
+            sets = before.sets.copy()
+            sets[[person, int(row["to"])]] = sets[[int(row["to"]), person]]
+            after = coterie.Strategy.pure(sets, before.agents, before.coalitions)
+            expected = box_changes(known, before, after).expected
+            assert float(row["own"]) == pytest.approx(expected[person], abs=2e-5)
+            assert float(row["other"]) == pytest.approx(expected[int(row["to"])], abs=2e-5)
+            checked += 1
+        unwanted = any(float(row["own"]) > 0 > float(row["other"]) for row in swaps)
+        assert ("they would hardly agree" in ideas["text"]) == unwanted
+    assert checked

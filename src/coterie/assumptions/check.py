@@ -7,14 +7,16 @@ Verdict = Literal["no objection", "broken", "not tested", "not assumed"]
 
 WITHOUT_CLUES = "these statistics were made without what tests of assumptions need"
 
+BY_RATINGS = "that takes a table of who was in which team (memberships); here teams are known by their ratings alone"
+
 
 QUESTIONS = {
     "sizes": "whether the size of a team matters",
-    "independence": "whether the pairs of a round move together",
+    "independence": "whether outcomes of one round go together",
     "symmetry": "whether both people of a pair get the same",
-    "drift": "whether values change over time",
+    "drift": "whether outcomes change over time",
     "missing": "whether missing outcomes are many or unevenly spread",
-    "adaptive": "whether who met whom depended on earlier values",
+    "adaptive": "whether earlier outcomes decided who met whom",
 }
 """What is asked about each assumption."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
-from coterie.assumptions.check import Check
+from coterie.assumptions.check import BY_RATINGS, Check
 from coterie.statistics.clues import MOST_MEETINGS
 from coterie.statistics.dependence import FALSE_ALARMS
 from coterie.statistics.pair_statistics import PairStatistics
@@ -30,8 +30,10 @@ def missing_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     if setting.of_teams:
         return Check("missing", "not tested", "why teams have no score, where they have none, is not known")
     if unrecorded is None:
-        why = f"which outcomes are missing is not known without memberships, or of more than {MOST_MEETINGS:,} meetings"
-        return Check("missing", "not tested", why)
+        size = np.arange(statistics.whole.size_counts.shape[1])
+        is_long = (statistics.whole.size_counts * size * (size - 1)).sum() > MOST_MEETINGS
+        why = "this log is too long to look through for it" if is_long else BY_RATINGS
+        return Check("missing", "not tested", f"whether outcomes are missing is not known: {why}")
     if not len(unrecorded.keys):
         return Check("missing", "no objection", "every outcome was recorded")
     whole = statistics.whole

@@ -5,7 +5,7 @@ from coterie.statistics.dependence import FALSE_ALARMS, LEAST_SAMPLES, SampleExc
 from coterie.statistics.statistics import Statistics
 from coterie.words import counted, said
 
-TOO_FEW_TO_TELL = "there are too few data to tell whether the pairs of one round are independent"
+TOO_FEW_TO_TELL = "there are too few data to tell whether outcomes of one round go together"
 
 
 def independence_check(statistics: Statistics) -> Check:
@@ -14,26 +14,28 @@ def independence_check(statistics: Statistics) -> Check:
     if setting.noise == "samples":
         score = None if clues.decisive is None else clues.decisive.alarm()
         if statistics.cannot_tell:
-            text = f"{TOO_FEW_TO_TELL}, so they are not taken to be, and less can be promised; if they are, use"
-            return Check("independence", "not assumed", f"{text} {said(noise='pairs')}")
+            text = f"{TOO_FEW_TO_TELL}, so promises allow for it and are weaker"
+            cure = f"if one has nothing to do with another, say {said(noise='pairs')}"
+            return Check("independence", "not assumed", f"{text}; {cure}")
         if score is None:
-            return Check("independence", "not assumed", "pairs of one round may depend on each other, as was said")
+            return Check("independence", "not assumed", "outcomes of one round may go together, as was said")
         return Check(
             "independence",
             "broken",
-            f"{_together(score)}, so they are not taken to be independent ({said(noise='samples')}), and less can be "
-            "promised",
+            f"{_together(score)}, so promises allow for it and are weaker ({said(noise='samples')})",
         )
     if setting.feedback == "bandit":
-        return Check("independence", "not tested", "totals do not show whether the pairs of a round move together")
+        return Check(
+            "independence", "not tested", "totals do not show whether what pairs get in one round goes together"
+        )
     if clues.extent is None:
         return Check("independence", "not tested", WITHOUT_CLUES)
     if not clues.excess.is_enough:
-        text = f"fewer than {counted(LEAST_SAMPLES, 'round')} with two pairs do not show whether pairs move together"
+        text = f"fewer than {counted(LEAST_SAMPLES, 'round')} with two pairs do not show whether outcomes go together"
         return Check("independence", "not tested", text)
     warning = within_sample_dependence(clues.excess)
     if warning is None:
-        return Check("independence", "no objection", "pairs of one round do not seem to move together")
+        return Check("independence", "no objection", "outcomes of one round do not seem to go together")
     return Check("independence", "broken", warning)
 
 
@@ -50,4 +52,4 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
 
 def _together(score: float) -> str:
     how, what = ("together", "good") if score > 0 else ("against each other", "bad")
-    return f"outcomes of one round move {how}: good ones come with {what} ones more often than chance explains"
+    return f"outcomes of one round go {how}: good ones come with {what} ones more often than chance explains"

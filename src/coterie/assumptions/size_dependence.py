@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.arrays import FloatArray
-from coterie.assumptions.check import WITHOUT_CLUES, Check
+from coterie.assumptions.check import BY_RATINGS, WITHOUT_CLUES, Check
 from coterie.certificates.widths import hoeffding_shape
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
@@ -47,7 +47,8 @@ def size_check(statistics: Statistics) -> Check:
     if clues.extent is None:
         return Check("sizes", "not tested", WITHOUT_CLUES)
     if not clues.by_size or statistics.n_samples < 2:
-        return Check("sizes", "not tested", "whether size matters needs two rounds and a table of memberships")
+        why = "one round does not show it" if statistics.n_samples < 2 else BY_RATINGS
+        return Check("sizes", "not tested", f"whether the size of a team matters is not known: {why}")
     found = size_dependence(clues.by_size, clues.contrasts)
     if not found.coalitions:
         return Check("sizes", "no objection", "outcomes do not seem to depend on the size of teams")

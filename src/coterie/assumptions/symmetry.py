@@ -40,7 +40,7 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     if clues.by_order is None:
         found = _untested("it is not kept whose rating the log lists")
     elif statistics.setting.pool_coalitions and statistics.setting.noise == "samples":
-        found = _untested("a pair's values of one round may depend on each other, as coalitions are interchangeable")
+        found = _untested("where teams are interchangeable, outcomes of one round may go together")
     else:
         found = _pair_symmetry(clues.by_order, alpha)
     if found.verdict == "not tested" and clues.agreed:
@@ -91,7 +91,7 @@ def _pair_symmetry(by_order: PairStatistics, alpha: float) -> Check:
     bounds = Bounds.of(by_order.setting)
     sides = _both_orders(by_order)
     if not sides.size:
-        return _untested("no pair is listed now with the one and now with the other as its agent")
+        return _untested("of every pair it is always the same one who is listed first")
     log_term = confidence.log_events(6 * sides.shape[1], alpha)
     count, mean, r = by_order.count[sides].astype(np.float64), by_order.mean[sides], bounds.half_range
     width = hoeffding_shape(log_term).width(r**2 * (1 / count).sum(axis=0))
@@ -122,10 +122,10 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
     """
     setting, n = part.setting, part.setting.n_agents
     if n * float(setting.n_features) ** 3 > RIDGE_STEPS:
-        return _untested("there are too many unknowns to estimate them from each agent's totals alone")
+        return _untested("there are too many pairs to tell them apart by the totals of one person alone")
     ridge = agent_ridge(part)
     if not np.isfinite(ridge.bounds.half_width):
-        return _untested("nothing bounds what is estimated from totals without a range of utilities")
+        return _untested("no scale was said, so totals limit nothing")
     own, full = (setting.n_tables, n - 1, setting.n_sizes), (n, setting.n_tables, n, setting.n_sizes)
     value, root, bias, seen = (np.zeros(full) for _ in range(4))
     for agent in range(n):

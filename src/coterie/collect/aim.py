@@ -118,8 +118,8 @@ class Situation:
             if noise == "auto" and statistics.cannot_tell:
                 notes.insert(
                     0,
-                    f"{TOO_FEW_TO_TELL}: what is certified and planned here takes them to be, while learn and certify "
-                    f"do not, and certify less; say {said(noise='samples')} for what is certified without that",
+                    f"{TOO_FEW_TO_TELL}: here they are taken not to, while learn and certify allow for it, and promise "
+                    f"less; say {said(noise='samples')} for what is proven without that",
                 )
         asked: dict[str, Any] = {"today": today, "keep_sizes": keep_sizes, "any_size": any_size}
         taken, words = taken_over(
@@ -454,8 +454,7 @@ class _Planner:
         depends = self.evidence is not self.shown
         if depends:
             notes.append(
-                "the pairs of a round may depend on each other: that counts in what is certified, not in what is "
-                "planned"
+                "outcomes of one round may go together: what is proven allows for that, what is planned does not"
             )
         reference = self.certificate(self.evidence, self.delta) if depends else certificate
         needed, plan, beyond = None, None, None

@@ -35,6 +35,7 @@ GLOSSARY: dict[str, str] = {
     "holdout": "proven on rounds that were set aside while the teams were chosen",
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
+    "own part": "the score of a team is made of its pairs; this is what those of somebody with the others there score",
     "least well off": "whoever has least by the best guess, with what is expected of them",
     "gain by moving": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
     "more than any change by the best guess alone",
@@ -191,8 +192,8 @@ def for_readers(text: str) -> str:
     --------
     >>> for_readers("outcomes in Finance depend on its size: use --sizes aware")
     'outcomes in Finance depend on its size'
-    >>> for_readers("nothing is taken to be independent, and less can be promised; if it is, use --noise pairs")
-    'nothing is taken to be independent, and less can be promised'
+    >>> for_readers("promises allow for it and are weaker; if one has nothing to do with another, say --noise pairs")
+    'promises allow for it and are weaker'
     """
     whole = re.sub(r"\s*\([^()]*--[a-z][^()]*\)", "", text)
     kept = []
@@ -397,6 +398,11 @@ def shown_change(result: Result, change: float) -> str:
 OWN_PART = "for their own part in the score"
 
 
+def what_own_part_is(result: Result) -> str:
+    """Return what somebody's own part in the score of a team is; "" where what they have is something else."""
+    return "what their pairs with the others there score" if tells_scores(result) else ""
+
+
 def own_worth(result: Result, value: float) -> str:
     """Return what somebody has, with what it is counted in."""
     return f"{_with_unit(shown_worth(result, value), result)} {_over_whom(result)}"
@@ -518,7 +524,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     least = min(people, key=lambda agent: values[agent])
     # What is shown as the neutral point is about as good as that, whatever the digits behind.
     is_worse = values[least] < 0 and shown_worth(result, values[least]) != shown_worth(result, 0.0)
-    notes = [likely_worth(result, least), _worse(result) if is_worse else ""]
+    notes = [what_own_part_is(result), likely_worth(result, least), _worse(result) if is_worse else ""]
     seen = [agent for agent in people if not is_guess(result, agent)]
     if least not in seen:
         guess = why_guess(result, least)
@@ -757,7 +763,36 @@ def rounded(amount: float) -> int:
 def what_is_sure(result: Result) -> str:
     """Return the promise; where there is none one line, what to make of that and what would help."""
     is_open = result.says_nothing and math.isfinite(result.certificate.gap)
-    return nothing_sure(result) if is_open else result.sentence(witness=False)
+    return (
+        nothing_sure(result) if is_open else " ".join(filter(None, (result.sentence(witness=False), how_much(result))))
+    )
+
+
+SHARES = {
+    0.225: "a fifth",
+    0.29: "a quarter",
+    0.42: "a third",
+    0.58: "half",
+    0.71: "two thirds",
+    0.85: "three quarters",
+}
+"""Shares in words, up to which they are called so."""
+
+MUCH = 0.175
+"""A promise that is a larger share of what the scale says by itself is told with that share."""
+
+
+def how_much(result: Result) -> str:
+    """Return how much a promise is of what the scale says by itself, where it is much: a number does not show that."""
+    found = result.certificate
+    share = found.gap / result.range_gap if result.range_gap else 0.0
+    # What newcomers may gain is told beside what all others may.
+    if not MUCH < share <= 1 or result.says_nothing or found.known_gap is not None:
+        return ""
+    words = next((f"about {name}" for end, name in SHARES.items() if share <= end), "nearly all")
+    is_expected = found.worst is not None and found.worst.estimated_gain >= found.gap / 2
+    more = "" if is_expected else "; more rounds can make it smaller"
+    return f"That is {words} of what the scale would let anybody gain at all{more}."
 
 
 def what_values_are(result: Result) -> str:

@@ -611,7 +611,7 @@ class _Teams:
             yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
-            yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
+            yield f"nothing is known of {named}: what their teams are worth is a guess, without any promise"
         yield from wishes.notes
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:

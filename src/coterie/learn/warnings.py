@@ -19,8 +19,8 @@ from coterie.words import said, some
 TOO_FEW = "there are too few data to certify anything: the certificate says no more than the scale does"
 
 NO_STABLE_PROFILE = (
-    "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
-    "better"
+    "by the best guess somebody would gain by moving, and there may be no teams in which nobody would; people who draw "
+    "between several teams (a mixed strategy) may do better"
 )
 
 BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says"
@@ -47,7 +47,7 @@ def cautions(
 
     First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
     other `notes`, then how the tables were read and what a team is worth, which was told when that was done, and last
-    which letters they are written in.
+    what makes promises weaker without being wrong, and which letters the tables are written in.
     """
     slips = [note for note in statistics.clues.notes if any(mark in note for mark in (SLIP, SPELLED, MAY_BE_ONE))]
     usual = [note for note in notes if note.startswith(BY_AVERAGES)]
@@ -58,9 +58,9 @@ def cautions(
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
         *(note for note in notes if note not in usual),
-        *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
         *(note for note in statistics.clues.notes if note not in slips and READ_AS not in note),
         *usual,
+        *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
         *(note for note in statistics.clues.notes if READ_AS in note),
     ]
 
@@ -75,7 +75,7 @@ def chosen_before(statistics: Statistics, noise: NoiseChoice, *, paper: bool) ->
         return []
     if statistics.clues.decisive is not None or statistics.clues.excess.is_enough:
         return []
-    made = f"these statistics were made with {said(noise='pairs')}: the pairs of one round are taken to be independent"
+    made = f"these statistics were made with {said(noise='pairs')}: outcomes of one round are taken not to go together"
     return [f"{made}, and there are too few data to tell; make them with {said(noise='auto')} to do without that"]
 
 
@@ -128,7 +128,7 @@ def _larger_than_seen(statistics: Statistics, strategy: Strategy) -> Iterator[st
         if members > most + 1e-9 and members > 1:
             yield (
                 f"{'team' if strategy.is_pure else 'on average, team'} {name} would have {members:.3g} "
-                f"members, more than ever seen ({most}): the result relies on size not mattering"
+                f"members, more than ever seen ({most}): what is expected takes it that size does not matter"
                 if statistics.setting.sizes == "ignore"
                 else f"team {name} would have {members:.3g} members, more than ever seen ({most}): nothing is "
                 "known about it at that size"

@@ -311,10 +311,13 @@
       const after = changed(now, change);
       if (String(after[person]) === String(now[person]) || broken(after).length > rules) continue;
       const { people: some, together } = compared(now, after);
-      found.push({ change, own: some.find((one) => one.person === person) ?? amount(new Map()), together });
+      const of = (someone) => some.find((one) => one.person === someone) ?? amount(new Map());
+      found.push({ change, own: of(person), other: change.does === "swap" ? of(change.to) : null, together });
     }
     found.sort((a, b) => b.together.expected - a.together.expected);
-    const rows = found.slice(0, 6).map((one) => {
+    const shown = found.slice(0, 6);
+    const exchanges = shown.some((one) => one.other);
+    const rows = shown.map((one) => {
       const button = element("button", "try", "small");
       button.type = "button";
       button.addEventListener("click", () => {
@@ -325,15 +328,20 @@
         element("td", inWords(one.change), "text"),
         element("td", signed(one.own.expected), "num"),
         ...ends(one.own),
+        ...(exchanges ? [element("td", one.other ? signed(one.other.expected) : "", "num")] : []),
         element("td", signed(one.together.expected / nCounted), "num"),
         element("td", button),
-      ]);
+      ], { does: one.change.does, to: one.change.to, own: one.own.expected, other: one.other?.expected ?? "" });
     });
     const box = byId("ideas");
     box.replaceChildren();
     if (!rows.length) return;
     box.append(element("h3", ["Ideas for ", named(people[person]), known.rules.length ? ", within the rules" : ""]));
-    box.append(table([["change", "text"], ["for them"], ...endHeads, ["per person, everybody"], [""]], rows));
+    box.append(table([["change", "text"], ["for them"], ...endHeads, ...(exchanges ? [["for the other"]] : []), ["per person, everybody"], [""]], rows));
+    if (shown.some((one) => one.other && one.own.expected > 0 && one.other.expected < 0)) {
+      const note = "Where the other would lose, they would hardly agree: this is no alternative that somebody could take.";
+      box.append(element("p", note, "hint"));
+    }
   };
 
   byId("ask").addEventListener("submit", (event) => {

@@ -248,6 +248,9 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "limits": not result.says_nothing,
         "warnings": [for_readers(text) for text in told_warnings(result)],
         "values": what_values_are(result),
+        "exchanges": any(
+            one.alternative is not None and len(one.alternative.movers) > 1 for one in result.explanations.values()
+        ),
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
