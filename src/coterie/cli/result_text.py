@@ -232,9 +232,9 @@ def _proof(result: "Result") -> Iterator[str]:
 def _made_of(result: "Result", *, timed: bool, details: bool) -> str:
     """Return from how much it was made and how, in a few words."""
     how, rounds = result.solver, counted(result.data.samples or 0, "round")
-    took = f", {'' if details else 'found in '}{_seconds(how.seconds)}" if timed and how.status != "given" else ""
     if not details:
-        return f"from {rounds}{took}"
+        return f"from {rounds}"
+    took = f", {_seconds(how.seconds)}" if timed and how.status != "given" else ""
     about = rounds if result.says_nothing else f"{result.certificate.method} certificate, {rounds}"
     if how.status == "given":
         return about

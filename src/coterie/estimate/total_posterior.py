@@ -45,8 +45,8 @@ from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
 from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Ratios, drawn_ratios
 from coterie.from_scipy import half_solved, solved
 
-MOST_UNKNOWNS = 2000
-"""Matrices of more unknowns are not made: a step to better variances would take seconds."""
+MOST_UNKNOWNS = 3500
+"""Matrices of more unknowns are not made: they would take minutes, and gigabytes."""
 
 NOTHING = 1e-10
 """Eigenvalues of J below this share of the largest are rounding errors of 0."""

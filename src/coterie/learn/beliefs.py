@@ -24,6 +24,9 @@ from coterie.threads import one_thread
 DRAWN_CELLS = 1_000_000
 """Beyond so many unknowns nothing is drawn: what is expected stands for what is possible."""
 
+QUICK = 2000
+"""Totals of more unknowns take many seconds."""
+
 CELLS = 4_000_000
 """Beyond so many (by size: beyond the others), averages that are drawn to each other stand for what is expected."""
 
@@ -59,8 +62,13 @@ class Beliefs:
 
 
 @one_thread()
-def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:
-    """Return what a log leaves possible; how much effects vary is looked for until `enough` says so."""
+def beliefs_from(
+    evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never, is_short: bool = False
+) -> Beliefs:
+    """Return what a log leaves possible; how much effects vary is looked for until `enough` says so.
+
+    Where time `is_short`, totals of very many unknowns have the regression alone.
+    """
     bounds = evidence.bounds
 
     def within(values: FloatArray) -> FloatArray:
@@ -88,7 +96,7 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         return Beliefs(evidence, within(middle), lambda rng, number: within(several[number % len(several)].draw(rng)))
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
-    if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:
+    if n_unknowns(source, symmetric=symmetric) > (QUICK if is_short else MOST_UNKNOWNS):
         return Beliefs(evidence, within(evidence.values), None)
     found = means_left_by_totals(source, by_size=unknowns.by_size, symmetric=symmetric, enough=enough)
     return Beliefs(

@@ -205,31 +205,40 @@ def for_readers(text: str) -> str:
     return " ".join(part for part in kept if part) or text
 
 
+def has_range(result: Result) -> bool:
+    """Return whether it is known where what the recommendation is worth lies; what the log contradicts is no range."""
+    return bool(result.options) and result.options[0].expected_range is not None and not result.contradicted
+
+
+NO_RANGE = "no range is known, and the best of many guesses often turns out worse"
+"""What is told of expected values beside which no range stands."""
+
+
 def expected_worth(result: Result) -> str:
     """Return what the recommendation is expected to be worth, to a person and with a teammate, and its range."""
     first = result.options[0]
     each = first.expected_value
     level = per_teammate(result, result.strategy, each)
-    ends: tuple[float, ...] = ()
-    if first.expected_range is not None and not result.contradicted:  # a range of what the log contradicts is none
-        low, high = first.expected_range
-        ends = low, high
+    ends = first.expected_range if first.expected_range is not None and has_range(result) else ()
+    lack = "" if first.expected_range is not None else NO_RANGE
     if level is None:
         places = decimals(ends)
         told = _with_unit(shown_gain(result, each, places), result)
-        return f"{told} per person{_aside(likely_range(ends, lambda end: shown_gain(result, end, places)))}"
+        likely_to_be = likely_range(ends, lambda end: shown_gain(result, end, places))
+        return f"{told} per person{_aside(likely_to_be or lack)}"
     if tells_scores(result):
         scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in ends)
         places, score = decimals(scores), mean_score(result, result.strategy, each) or 0.0
         neutral = what_neutral_is(result) if result.data.has_scale and result.data.totals != "team-scores" else ""
         less = "less is better" if result.data.lower_is_better and not neutral else ""
         told = f"{_with_unit(f'{score:.{places}f}', result)} per team"
-        return told + _aside(likely_range(scores, lambda end: f"{end:.{places}f}"), neutral, less)
+        return told + _aside(likely_range(scores, lambda end: f"{end:.{places}f}") or lack, neutral, less)
     levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
     places = decimals(levels)
     neutral = what_neutral_is(result) if result.data.has_scale else ""
     told = f"{_with_unit(shown_level(result, level, places), result)} per teammate"
-    told += _aside(likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places)), neutral)
+    likely_to_be = likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places))
+    told += _aside(likely_to_be or lack, neutral)
     in_all = shown_gain(result, each, decimals(ends))
     return told if result.value == "average" else f"{told}, {in_all} per person over all teammates"
 
@@ -722,15 +731,21 @@ REALISTIC = 10
 HELPFUL = 3
 """So many pairs are named of whom more data would help."""
 
-NOTHING_SURE = (
-    f"{TOO_LITTLE}: these teams are a best guess, and what is known are the ranges above. Next: form them, go on "
-    "recording, and run this again with the longer table."
+NEXT = "Next: form them, go on recording, and run this again with the longer table."
+
+NOTHING_SURE = f"{TOO_LITTLE}: these teams are a best guess, and what is known are the ranges above. {NEXT}"
+
+NOTHING_KNOWN = (
+    f"{TOO_LITTLE}, and no ranges are known either: these teams are a best guess, and may well be worth less than "
+    f"expected, as the best of many uncertain guesses often is. {NEXT}"
 )
 
 
 def nothing_sure(result: Result) -> str:
     """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
-    return NOTHING_SURE if result.options else f"{TOO_LITTLE}."
+    if not result.options:
+        return f"{TOO_LITTLE}."
+    return NOTHING_SURE if has_range(result) else NOTHING_KNOWN
 
 
 def more_needed(result: Result) -> str:

@@ -92,6 +92,9 @@ enough for what the parts that learn make of people, which proposes candidates o
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
 
+PATIENT = 120.0
+"""From so many seconds on, a time limit is long enough for totals of very many unknowns."""
+
 SHORT = 1
 """So many starts and kicks are enough for candidates that will hardly be certified."""
 
@@ -283,7 +286,7 @@ class _Teams:
             # What else the variances of totals may be is not found in a few steps.
             most = TIMED if self.setting.feedback == "semi-bandit" else LARGE
             enough = _after_few_steps(is_over) if self._unknowns > most else never
-            return beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
+            return beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough, is_short=self._is_short)
 
         found = None
         with self.control.running():
@@ -299,10 +302,18 @@ class _Teams:
         inner, found = self.control.nested(BELIEFS), Beliefs(evidence, evidence.values, None)
         near = _after_few_steps(lambda: True) if self._unknowns > LARGE else never
         with inner.running():
-            found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=lambda: near() or inner.is_over())
+            found = beliefs_from(
+                evidence, symmetric=self.setting.symmetric, enough=lambda: near() or inner.is_over(),
+                is_short=self._is_short,
+            )  # fmt: skip
         self.control.heed(inner)
         self.ended = inner.ended or self.ended
         return found
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether the time limit is too short for totals of very many unknowns."""
+        return self.control.time_limit is not None and self.control.time_limit < PATIENT
 
     @property
     def _unknowns(self) -> int:

@@ -9,6 +9,7 @@ from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.assumptions.symmetry import TAKEN
 from coterie.certificates.certificate import Certificate
 from coterie.game.strategy import Strategy
+from coterie.log.drawn_anew import MAY_MEAN_NOTHING
 from coterie.log.engine import READ_AS
 from coterie.log.names import MAY_BE_ONE, SPELLED
 from coterie.log.refusals import SLIP
@@ -45,20 +46,23 @@ def cautions(
 ) -> list[str]:
     """Return one sentence per warning, those that matter most first: a short answer shows no others.
 
-    First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
-    other `notes`, then how the tables were read and what a team is worth, which was told when that was done, and last
-    what makes promises weaker without being wrong, and which letters the tables are written in.
+    First that names of teams may mean nothing, which spoils all that is learnt, then what else may make an answer
+    wrong, broken assumptions among it (`checks` are what the log says about each), then other `notes`, then how
+    the tables were read and what a team is worth, which was told when that was done, and last what makes promises
+    weaker without being wrong, and which letters the tables are written in.
     """
+    names = [note for note in statistics.clues.notes if note.startswith(MAY_MEAN_NOTHING)]
     slips = [note for note in statistics.clues.notes if any(mark in note for mark in (SLIP, SPELLED, MAY_BE_ONE))]
     usual = [note for note in notes if note.startswith(BY_AVERAGES)]
     return [
+        *names,
         *slips,
         *(check.text for check in checks if check.verdict == "broken" or check.text.startswith(TAKEN)),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
         *(note for note in notes if note not in usual),
-        *(note for note in statistics.clues.notes if note not in slips and READ_AS not in note),
+        *(note for note in statistics.clues.notes if note not in {*names, *slips} and READ_AS not in note),
         *usual,
         *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
         *(note for note in statistics.clues.notes if READ_AS in note),

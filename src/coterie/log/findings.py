@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.log import queries
+from coterie.log.drawn_anew import MAY_MEAN_NOTHING, MEAN_NOTHING, drawn_anew
 from coterie.log.inspection import Inspection
 from coterie.log.log import INFERRED, Log
 from coterie.log.names import are_names_for_once
-from coterie.log.teams_seen import MEAN_NOTHING, names_mean_nothing
 from coterie.words import counted, interval, number, said
 
 NAMED = 5
@@ -118,9 +117,9 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )
-    elif not seen.log.pool_coalitions and names_mean_nothing(seen.log.engine, *_who_and_what(seen.log)):
+    elif drawn_anew(seen.log) != "no":
         yield Finding(
-            f"names of teams may mean nothing: {MEAN_NOTHING}",
+            f"{MAY_MEAN_NOTHING}: {MEAN_NOTHING}",
             f"if they are drawn anew each time, {said(pool_coalitions=True)} learns about pairs whatever the team is "
             "called, from several times as many data",
         )
@@ -132,15 +131,6 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             "whether size matters cannot be seen there",
             fixed,
         )  # fmt: skip
-
-
-def _who_and_what(log: Log) -> tuple[str, str, str | None]:
-    """Return the view of who was where, a query of what a single pair got in each team, and the view of pairs."""
-    members = log.engine.name("members")
-    if log.feedback == "semi-bandit":
-        ratings = log.engine.name("ratings")
-        return members, queries.columns_of(ratings, ("sample", "coalition", "utility")), ratings
-    return members, queries.totals_per_pair(log.engine.name("totals"), members, of_teams=log.of_teams), None
 
 
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:

@@ -80,6 +80,8 @@ class Log:
     """What a reader of results should know about how the log was read."""
     said: frozenset[str] = frozenset()
     """The options that whoever read it gave; others are from `log.json`, or defaults."""
+    declared: frozenset[str] = frozenset()
+    """The options that are no defaults."""
 
     @classmethod
     @takes_options
@@ -388,7 +390,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
         agents, coalitions, options, engine, checked, tables,
         # A range that `coterie start` guessed is as wide as a slip of the hand made it: nobody declared that.
         (*_far_numbers(engine, outcome, checked.rows, options, call if outcome.source.is_copy else declared), *notes),
-        frozenset(call),
+        frozenset(call), frozenset(declared),
     )  # fmt: skip
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed

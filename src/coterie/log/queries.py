@@ -424,12 +424,13 @@ def mean(view: str) -> str:
 
 
 def totals_per_pair(totals: str, members: str, *, of_teams: bool) -> str:
-    """Return what a single pair got in each coalition, by totals of agents or scores of teams."""
+    """Return what a single pair got in each coalition, by totals of agents, who are told, or scores of teams."""
     if of_teams:
         return f"SELECT sample, coalition, utility / terms AS utility FROM {totals}"
     return (
-        f"SELECT m.sample AS sample, m.coalition AS coalition, t.utility / CAST(c.terms AS DOUBLE) AS utility "
-        f"FROM {members} m JOIN {totals} t ON m.sample = t.sample AND m.agent = t.agent JOIN ({terms(members)}) c "
+        "SELECT m.sample AS sample, m.coalition AS coalition, m.agent AS agent, "
+        f"t.utility / CAST(c.terms AS DOUBLE) AS utility FROM {members} m JOIN {totals} t "
+        f"ON m.sample = t.sample AND m.agent = t.agent JOIN ({terms(members)}) c "
         "ON m.sample = c.sample AND m.agent = c.agent WHERE c.terms > 0"
     )
 

@@ -455,10 +455,41 @@ def pairs_where(pairs: str) -> str:
     )
 
 
+def met_where(outcomes: str, members: str) -> str:
+    """Return what everybody got, in a row for each of their teammates."""
+    return (
+        "SELECT o.sample AS sample, o.coalition AS coalition, o.agent AS agent, m.agent AS partner, o.utility AS "
+        f"utility FROM ({outcomes}) AS o JOIN {members} m ON o.sample = m.sample AND o.coalition = m.coalition "
+        "WHERE o.agent <> m.agent"
+    )
+
+
+def of_members(outcomes: str, members: str) -> str:
+    """Return what teams got, in a row for each of their members."""
+    return (
+        "SELECT o.sample AS sample, o.coalition AS coalition, m.agent AS agent, o.utility AS utility "
+        f"FROM ({outcomes}) AS o JOIN {members} m ON o.sample = m.sample AND o.coalition = m.coalition"
+    )
+
+
+def around_own(pairs: str) -> str:
+    """Return what pairs got from what their first person got on average: people who always get much hide less then."""
+    apart = "utility - avg(utility) OVER (PARTITION BY agent) AS apart"
+    return f"SELECT sample, coalition, agent, partner, {apart} FROM {pairs} WHERE {queries.is_finite()}"
+
+
+def person_where(pairs: str, column: str) -> str:
+    """Return what each person of a column got in each team on average, as if of a pair with nobody."""
+    return (
+        f"SELECT {column} AS agent, '' AS partner, coalition, avg(apart) AS utility FROM {pairs} "
+        f"GROUP BY sample, coalition, {column}"
+    )
+
+
 def per_pair(rows: str, members: str, terms: str) -> str:
     """Return what each row says of a single pair; `terms` is how many it is the sum over, 1 where it is an average."""
     return (
-        f"SELECT sample, coalition, utility / CAST({terms} AS DOUBLE) AS utility FROM ({_sized(rows, members)}) "
+        f"SELECT sample, coalition, agent, utility / CAST({terms} AS DOUBLE) AS utility FROM ({_sized(rows, members)}) "
         "AS sized WHERE others > 0"
     )
 

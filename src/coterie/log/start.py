@@ -19,6 +19,7 @@ from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
 from coterie.log.direction import lower_is_said, may_mean_less, says_less_is_better
+from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, names_drawn_anew
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
@@ -29,7 +30,7 @@ from coterie.log.scales import likely_scale, stated_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
 from coterie.log.tables import SUFFIXES, Source, not_a_table
-from coterie.log.teams_seen import MEAN_NOTHING, RARE, TeamsSeen, names_mean_nothing
+from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.spreadsheets import Workbook
 from coterie.words import counted, number, percent, said, some
 
@@ -156,8 +157,9 @@ class Guess:
         named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
         found = {"sheet": self.sheet, "columns": named or None, **self.known}
         found |= {one.name: one.value for one in self.answers}
-        if not found.get("lower_is_better") and "lower_is_better" not in self.known:
-            found.pop("lower_is_better", None)  # nobody said that more is better: whoever reads it is told of the doubt
+        for name in ("lower_is_better", "pool_coalitions"):
+            if not found.get(name) and name not in self.known:
+                found.pop(name, None)  # nobody said that more is better: whoever reads it is told of the doubt
         return {name: value for name, value in found.items() if value is not None and value != ()}
 
     def keeping(self, taken: Sequence[Answer]) -> "Guess":
@@ -524,19 +526,28 @@ class _Answers:
             else f"{len(back):,} of {labels} {'comes' if len(back) == 1 else 'come'} back"
         )
         told = f"{told}, such as {back[0]!r}"
-        pairs = self._view if self.shape == "pairs" else None
-        if self.shape != "choices" and names_mean_nothing(self.engine, self._members, self._per_pair, pairs):
-            if (header := self._named["coalition"]) and tables.word_in(str(header), MADE_UP.split()):
-                kept = f"if they stay the same, {said(pool_coalitions=False)} says so"
-                return Answer("pool_coalitions", True, f"{told}, but {MEAN_NOTHING}: as if drawn anew; {kept}")
-            told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
+        if (drawn := self._drawn) == "no":
+            return Answer("pool_coalitions", False, told)
+        header = self._named["coalition"]
+        if drawn == "clearly" or (header and tables.word_in(str(header), MADE_UP.split())):
+            kept = f"if they stay the same, {said(pool_coalitions=False)} says so"
+            return Answer("pool_coalitions", True, f"{told}, but {MEAN_NOTHING}: as if drawn anew; {kept}")
+        told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
         return Answer("pool_coalitions", False, told)
+
+    @property
+    def _drawn(self) -> Verdict:
+        """Whether names of teams are drawn anew."""
+        if self.shape == "choices":
+            return "no"
+        pairs = self._view if self.shape == "pairs" else None
+        return names_drawn_anew(self.engine, self._members, self._per_pair, pairs)
 
     @property
     def _per_pair(self) -> str:
         """What each row says of a single pair."""
         if self.shape == "pairs":
-            return queries.columns_of(self._view, ("sample", "coalition", "utility"))
+            return queries.columns_of(self._view, WHO_GOT)
         return shape_queries.per_pair(self._view, self._view, _TERMS.get(self._said(self._totals()).value, "1"))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The teams that a log has seen: how large they were, how many there were at once, whether their names say anything.
+"""The teams that a log has seen: how large they were, how many there were at once.
 
 What is to be formed should be like what there was: that is all that anybody can have learnt about, and what people are
 used to.
@@ -7,8 +7,6 @@ used to.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
 
 from coterie.checks import plain
 from coterie.log import queries, shape_queries
@@ -21,18 +19,6 @@ RARE = 20
 
 SEVERAL = 1.25
 """Where people were in fewer teams at once than so many on average, they are in one as a rule."""
-
-LEAST_ROUNDS = 8
-"""From so many rounds on, names are looked at."""
-
-MOST_PLACES = 1_000_000
-"""So many people times names are looked at."""
-
-BY_CHANCE = 3.0
-"""So many standard deviations above what is expected, chance is no explanation."""
-
-MEAN_NOTHING = "people change between them each time, and what is got is the same in all"
-"""Why names may mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -132,52 +118,3 @@ class TeamsSeen:
 def teams_seen(log: Log) -> TeamsSeen:
     """Return the teams of a log."""
     return TeamsSeen.of(log.engine, log.engine.name("members"))
-
-
-def names_mean_nothing(engine: Engine, members: str, outcomes: str, pairs: str | None = None) -> bool:
-    """Return whether names of teams seem to be drawn anew each time: who is where, and what is got, is as if by chance.
-
-    Chi-square of people and names, where the same people under a name would show, and the analysis of variance of what
-    teams got in a round on average, and of what each of the `pairs` got under each name, where that is known.
-    `outcomes` is a query with sample, coalition and utility, `pairs` a view with agent and partner besides.
-    """
-    rows = engine.rows(shape_queries.who_where(members))
-    rounds = int(engine.rows(shape_queries.places(members))[0]["rounds"])
-    names, people = sorted({row["coalition"] for row in rows}), sorted({row["agent"] for row in rows})
-    if len(names) < 2 or len(people) < 3 or rounds < LEAST_ROUNDS or len(names) * len(people) > MOST_PLACES:
-        return False
-    place, who = ({name: i for i, name in enumerate(every)} for every in (names, people))
-    times = np.zeros((len(people), len(names)))
-    for row in rows:
-        times[who[row["agent"]], place[row["coalition"]]] += int(row["times"])
-    if 2 * times.sum(axis=0).min() < times.sum(axis=0).mean():  # a name that hardly occurs has a story
-        return False
-    expected = times.sum(axis=1, keepdims=True) * times.sum(axis=0) / times.sum()
-    moved = _is_chance(float(((times - expected) ** 2 / expected).sum()), (len(people) - 1) * (len(names) - 1))
-    return moved and _same_everywhere(engine, outcomes) and (pairs is None or _same_for_pairs(engine, pairs))
-
-
-def _same_everywhere(engine: Engine, outcomes: str) -> bool:
-    rows = engine.rows(shape_queries.got_where(outcomes))
-    count, mean, squares = (np.array([float(row[name]) for row in rows]) for name in ("teams", "mean", "squares"))
-    freedom = count.sum() - len(rows)
-    if len(rows) < 2 or freedom < 1:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond all scales, which are refused later
-        within = float((squares - count * mean**2).sum()) / freedom
-        between = float((count * (mean - (count * mean).sum() / count.sum()) ** 2).sum())
-    return within > 0 and _is_chance(between / within, len(rows) - 1)
-
-
-def _same_for_pairs(engine: Engine, pairs: str) -> bool:
-    (found,) = engine.rows(shape_queries.pairs_where(pairs))
-    rows, cells, every = (int(found[name]) for name in ("n_rows", "n_cells", "n_pairs"))
-    if cells in {rows, every}:  # nothing to compare
-        return True
-    within = float(found["within"]) / (rows - cells)
-    return within > 0 and _is_chance(float(found["between_names"]) / within, cells - every)
-
-
-def _is_chance(statistic: float, freedom: int) -> bool:
-    """Return whether a statistic that is chi-square by chance is not far above what it is then expected to be."""
-    return statistic <= freedom + BY_CHANCE * math.sqrt(2 * freedom)

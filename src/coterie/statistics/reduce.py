@@ -14,6 +14,7 @@ from coterie.errors import InputError, TooLargeError
 from coterie.log import queries
 from coterie.log.columns import codes, doubles, known_codes, numbers
 from coterie.log.direction import view_of
+from coterie.log.drawn_anew import about_names
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by, pair_statistics
@@ -107,7 +108,7 @@ def reduce_log(
     unrecorded = _unrecorded(task, reduced) if log.has_memberships and not log.of_teams else None
     hashes = sample_hashes(log)
     kept = Clues(
-        log.notes, counted.extent, by_size, contrasts, excess, decisive, drift, hashes,
+        (*log.notes, *about_names(log)), counted.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
         log.samples.period, not_seen_lately(log, attendance), log.options["totals"] if log.feedback == "bandit" else "",
         log.called,

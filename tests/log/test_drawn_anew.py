@@ -1,0 +1,143 @@
+"""Names of teams that are drawn anew each time, told from areas: by who was where, and what was got there."""
+
+import json
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.learn.summary import NO_RANGE, NOTHING_KNOWN, expected_worth, what_is_sure
+from coterie.log.drawn_anew import MAY_MEAN_NOTHING, Differing, drawn_anew
+
+PLACES = ("Window", "Door", "Board", "Corner", "Shelf", "Wall")
+PEOPLE = [f"P{i:02d}" for i in range(24)]
+HEADERS = {
+    "totals": "Week,Name,Place,Points",
+    "scores": "Week,Members,Place,Points",
+    "pairs": "Week,Rater,Rated,Place,Points",
+}
+COLUMNS = {
+    "totals": {"agent": "Name"},
+    "scores": {"members": "Members"},
+    "pairs": {"agent": "Rater", "partner": "Rated"},
+}
+
+
+def table(path, kind="totals", *, weeks=24, places=6, seed=0, person=0.0, pair=0.0, sticky=False):
+    """Write what people got, four at each of some places drawn anew; `person` and `pair` matter differently at each."""
+    rng = np.random.default_rng(seed)
+    n = 4 * places
+    worth = rng.normal(12, 1.6, n)[:, None] + rng.normal(0, 1, n) + rng.normal(0, 1.3, (n, n))
+    there = worth + rng.normal(0, person, (places, n, 1)) + rng.normal(0, pair, (places, n, n))
+    rows, usual = [HEADERS[kind]], rng.permutation(n)
+    for week in range(weeks):
+        order = usual if sticky else rng.permutation(n)
+        for l, place in enumerate(PLACES[:places]):
+            team = order[4 * l : 4 * l + 4].tolist()
+            got = {(i, j): there[l, i, j] + rng.normal(0, 2) for i in team for j in team if i != j}
+            if kind == "pairs":
+                rows += [f"{week},{PEOPLE[i]},{PEOPLE[j]},{place},{value:.2f}" for (i, j), value in got.items()]
+            elif kind == "scores":
+                rows.append(f"{week},{'; '.join(PEOPLE[i] for i in team)},{place},{np.mean(list(got.values())):.2f}")
+            else:
+                own = {i: np.mean([value for (one, _), value in got.items() if one == i]) for i in team}
+                rows += [f"{week},{PEOPLE[i]},{place},{value:.2f}" for i, value in own.items()]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def log_of(path, kind, **said):
+    columns = {"sample": "Week", "coalition": "Place", "utility": "Points", **COLUMNS[kind]}
+    averages = {"totals": "team-averages", "scores": "team-score-averages"}
+    said |= {"totals": averages[kind]} if kind in averages else {}
+    said |= {"symmetric": False} if kind != "scores" else {}
+    return coterie.read_log(path, columns=columns, utility_range=(-20, 40), neutral=12, **said)
+
+
+def pooled(guess):
+    return next(one for one in guess.answers if one.name == "pool_coalitions")
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ({}, "clearly"),
+        ({"weeks": 12}, "perhaps"),
+        ({"weeks": 6}, "no"),
+        ({"person": 1.6}, "no"),
+        ({"sticky": True}, "no"),
+    ],
+)
+def test_names_are_drawn_anew(tmp_path, kind, about, expected):
+    path = table(tmp_path / "table.csv", kind, **about)
+    assert drawn_anew(log_of(path, kind)) == expected
+    found = pooled(coterie.start(path))
+    assert found.value is (expected == "clearly")
+    assert ("people change between them each time" in found.why) is (expected != "no")
+    assert ("as if drawn anew; if they stay the same, pool_coalitions=False says so" in found.why) is found.value
+
+
+@pytest.mark.parametrize("kind", ["totals", "pairs"])
+def test_places_that_matter_to_pairs_are_found_where_they_can_be_learnt(tmp_path, kind):
+    assert drawn_anew(log_of(table(tmp_path / "table.csv", kind, weeks=120, pair=1.3), kind)) == "no"
+
+
+def test_analysis_of_variance(tmp_path):
+    """Against the textbook, cell by cell."""
+    rng = np.random.default_rng(4)
+    cells = {(i, l): rng.normal(i, 1, rng.integers(2, 5)) for i in range(5) for l in "xyz"}
+    log = tmp_path / "log.csv"
+    rows = [f"{n},{l},p{i},q,{value}" for (i, l), values in cells.items() for n, value in enumerate(values.tolist())]
+    log.write_text("sample,coalition,agent,partner,utility\n" + "\n".join(rows) + "\n")
+    read = coterie.read_log(log, symmetric=False, utility_range=(-20, 20))
+    found = Differing.of(read.engine, read.engine.name("ratings"))
+    own = {i: np.concatenate([values for (one, _), values in cells.items() if one == i]) for i in range(5)}
+    within = sum(((values - values.mean()) ** 2).sum() for values in cells.values())
+    between = sum(len(values) * (values.mean() - own[i].mean()) ** 2 for (i, _), values in cells.items())
+    assert (found.rows, found.cells, found.every) == (sum(map(len, cells.values())), 15, 5)
+    assert (found.within, found.between) == (pytest.approx(within), pytest.approx(between))
+    degrees = 10, found.rows - 15
+    assert found.spread == pytest.approx(np.sqrt(2 / degrees[0] + 2 / degrees[1]))
+    ratio = (between / degrees[0]) / (within / degrees[1])
+    assert found.is_chance((ratio - 1) / found.spread + 1e-9)
+    assert not found.is_chance((ratio - 1) / found.spread - 1e-9)
+
+
+# --- What learn tells -------------------------------------------------------------------------------------------
+
+
+def warnings_of(log):
+    rules = coterie.Rules(team_size="4")
+    return coterie.StableLearner(rules=rules, value="average", time_limit=2.0, random_state=0).fit(log).result_.warnings
+
+
+def test_learn_warns_first_until_somebody_says_which(tmp_path):
+    path = table(tmp_path / "table.csv", weeks=12, places=3)
+    guess = coterie.start(path)
+    assert pooled(guess).value is False
+    log = guess.write(tmp_path / "log")
+    assert "pool_coalitions" not in json.loads((tmp_path / "log" / "log.json").read_text())
+    first = next(one for one in warnings_of(log) if "too few data" not in one)
+    assert first.startswith(f"{MAY_MEAN_NOTHING}: people change between them each time")
+    assert "pool_coalitions=True learns about pairs whatever the team is called" in first
+    assert not any(
+        MAY_MEAN_NOTHING in one for one in warnings_of(coterie.read_log(tmp_path / "log", pool_coalitions=False))
+    )
+    said = coterie.start(path, pool_coalitions=False).write(tmp_path / "said")
+    assert "pool_coalitions" in json.loads((tmp_path / "said" / "log.json").read_text())
+    assert not any(MAY_MEAN_NOTHING in one for one in warnings_of(said))
+
+
+def test_where_no_range_is_known_none_is_referred_to(tmp_path, monkeypatch):
+    log = log_of(table(tmp_path / "table.csv", weeks=8, places=3, sticky=True), "totals")
+    learner = coterie.StableLearner(rules=coterie.Rules(team_size="4"), value="average", time_limit=2.0, random_state=0)
+    with_ranges = learner.fit(log).result_
+    assert with_ranges.options[0].expected_range is not None
+    assert NO_RANGE not in expected_worth(with_ranges)
+    assert "the ranges above" in what_is_sure(with_ranges)
+    monkeypatch.setattr("coterie.learn.beliefs.QUICK", 50)
+    without = learner.fit(log).result_
+    assert without.options[0].expected_range is None
+    assert NO_RANGE in expected_worth(without)
+    assert what_is_sure(without) == NOTHING_KNOWN
