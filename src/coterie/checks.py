@@ -4,9 +4,11 @@ Checks of tables live with the log; everything that is a number, a name or an ar
 """
 
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from numbers import Real
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
 
-APOSTROPHES = "'`\u2018\u2019\u02bc"
+APOSTROPHES = "'`\u00b4\u2018\u2019\u201b\u02b9\u02bb\u02bc\u2032"
 
 Names = Iterable[Any] | int | None
 """Names, or how many there are; None where something else says that."""
@@ -79,8 +81,8 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
         return known.index(name)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = "" if isinstance(name, str) else " (names are strings)"
-    meant = similar(name, known, LOOSELY) if isinstance(name, str) else None
-    known_are = "known are" if meant is None else f"did you mean {meant!r}? Known are"
+    close = close_to(name, known) if isinstance(name, str) else []
+    known_are = f"did you mean {' or '.join(map(repr, close))}? Known are" if close else "known are"
     raise InputError(f"unknown {what} {shown(name)}; {known_are}: {listed}{hint}")
 
 
@@ -92,33 +94,124 @@ def spaced(name: str) -> str:
 def plain(name: str) -> str:
     """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
 
-    >>> plain("Ada  Groß") == plain("ada GROSS"), plain("Jürgen Vogt")
-    (True, 'juergen vogt')
+    >>> plain("Ada  Groß") == plain("ada GROSS"), plain("Jürgen Vogt"), plain("Maeve O`Neill")
+    (True, 'juergen vogt', "maeve o'neill")
     """
-    return spaced(name).casefold().translate(UMLAUTS)
+    return _signed(name).translate(UMLAUTS)
 
+
+def _signed(name: str) -> str:
+    """Return a name without what differs in case, blanks and which of several like signs was typed."""
+    return spaced(name.translate(SIGNS)).casefold()
+
+
+SIGNS = str.maketrans(
+    dict.fromkeys(APOSTROPHES, "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
+)
+"""Quotation marks and dashes that programs put in place of those on a keyboard, and signs that nobody sees."""
 
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 """Letters that are written as two where a keyboard lacks them; ß is folded already."""
+
+AS_TWO = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"}
+"""Letters that are written as two or as one."""
+
+AS_ONE = {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+"""What stands for letters that are no other with an accent."""
+
+MOST_AS_TWO = 6
+"""Of more letters that may be two, all are or none is."""
+
+
+def readings(name: str) -> frozenset[str]:
+    """Return how a name may be written without accents: those who leave them out write one of these.
+
+    >>> sorted(readings("Björn Åkesson") & (readings("Bjorn Akesson") | readings("Bjoern Akesson")))
+    ['bjoern akesson', 'bjorn akesson']
+    >>> readings("Łukasz") == readings("lukasz"), readings("Anke Brandt") & readings("Anke Brant")
+    (True, frozenset())
+    """
+    letters = _signed(name)
+    if letters.isascii():
+        return frozenset([letters])
+    one = ["".join(AS_ONE.get(c, c) for c in _without_accents(letter)) for letter in letters]
+    two = [AS_TWO.get(letter, short) for letter, short in zip(letters, one, strict=True)]
+    choices = [(short,) if short == long else (short, long) for short, long in zip(one, two, strict=True)]
+    if sum(len(several) > 1 for several in choices) > MOST_AS_TWO:
+        return frozenset(["".join(one), "".join(two)])
+    return frozenset("".join(chosen) for chosen in product(*choices))
+
+
+def _without_accents(letters: str) -> str:
+    """Return letters without the accents of alphabets; marks of other scripts make other letters, and stay."""
+    found = "".join(c for c in unicodedata.normalize("NFKD", letters) if not "̀" <= c <= "ͯ")
+    return unicodedata.normalize("NFC", found)
+
+
+_REMARK = re.compile(r"(.*\w.*?)\s*(?:\(([^()]*)\)|\[([^][]*)\]|\s[-|/]\s(.*)|[*†]+)")
+
+
+def without_remark(name: str) -> str | None:
+    """Return a name without what somebody noted behind it; None where there is nothing.
+
+    Who is new is told from others by that word, and by numbers.
+
+    >>> without_remark("Kwame (remote)"), without_remark("Kwame - remote"), without_remark("Kwame [ext.]")
+    ('Kwame', 'Kwame', 'Kwame')
+    >>> without_remark("Kwame"), without_remark("Kwame (2)"), without_remark("Kwame (new)")
+    (None, None, None)
+    """
+    found = _REMARK.fullmatch(spaced(name.translate(SIGNS)))
+    if found is None:
+        return None
+    remark = next(filter(None, found.groups()[1:]), "")
+    return None if remark.casefold() == "new" or any(map(str.isdigit, remark)) else found[1]
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
     """Return who may be meant by a name that somebody typed: one who has it, or spells it otherwise, or begins so.
 
     Of those who begin so, those whose first word it is come before all others: "Ann" is Ann Lee rather than Anna Poe,
-    and "lee" is nobody's beginning.
+    and "lee" is nobody's beginning. Accents may be left out where nobody's name is without them.
 
     >>> meant("Ann", ["Ann", "Ann Lee"]), meant("ann", ["Ann Lee", "Anna Poe"]), meant("an", ["Ann Lee", "Anna Poe"])
     (['Ann'], ['Ann Lee'], ['Ann Lee', 'Anna Poe'])
+    >>> meant("Bjorn", ["Björn Åkesson", "Bo"]), meant("jose", ["José", "Jose"])
+    (['Björn Åkesson'], ['Jose'])
     """
     known = list(known)
     if name in known:
         return [name]
-    begins = plain(name)
-    spelled = {one: plain(one) for one in known if begins}
-    found = [one for one, other in spelled.items() if other.startswith(begins)]
-    same = [one for one in found if spelled[one] == begins]
-    return same or [one for one in found if begins == spelled[one].split()[0]] or found
+    for spelled in (lambda one: frozenset([plain(one)]), readings):
+        begins = tuple(filter(None, spelled(name)))
+        others = {one: spelled(one) for one in known if begins}
+        found = [one for one, ways in others.items() if any(way.startswith(begins) for way in ways)]
+        same = [one for one in found if others[one].intersection(begins)]
+        first = [one for one in found if {way.split()[0] for way in others[one]}.intersection(begins)]
+        if found:
+            return same or first or found
+    return []
+
+
+def close_to(name: str, known: Sequence[str]) -> list[str]:
+    """Return who may be meant by a name that nobody has: who begins so, is named much like it, or whose first name is.
+
+    >>> close_to("Bjron", ["Björn Åkesson", "Bo Lee"]), close_to("Zoe", ["Ada", "Bo"])
+    (['Björn Åkesson'], [])
+    """
+    from difflib import get_close_matches
+
+    firsts = {one.split()[0]: one for one in known if one.strip()}  # a first name that is misspelled
+    like = similar(name, known, LOOSELY)
+    close = meant(name, known)[:MOST_MEANT] or ([like] if like else get_close_matches(name, known, 3))
+    return close or [firsts[first] for first in get_close_matches(name, firsts, 3)]
+
+
+MOST_MEANT = 8
+"""Up to so many names are offered."""
 
 
 def same_but_for_signs(name: str, known: Iterable[str]) -> str | None:
@@ -149,15 +242,23 @@ def slip_of(name: str, missing: Iterable[str]) -> str | None:
 
     >>> slip_of("Dimitry", ["Dimitri", "Wim"]), slip_of("p10", ["p1"]), slip_of("Ann", ["Bob"])
     ('Dimitri', None, None)
+    >>> slip_of("Kwame (remote)", ["Kwame"]), slip_of("Kwame", ["Kwame (remote)"]), slip_of("Kwame (new)", ["Kwame"])
+    ('Kwame', 'Kwame (remote)', None)
     """
+    missing = list(missing)
+    noted = [one for one in missing if plain(name) == plain(without_remark(one) or "")]
+    noted += [one for one in missing if plain(one) == plain(without_remark(name) or "")]
+    if noted:
+        return noted[0]
     words = [one for one in missing if not any(c.isdigit() for c in one)]
     return same_but_for_signs(name, missing) if any(c.isdigit() for c in name) else similar(name, words)
 
 
 def _bare(name: str) -> str:
     """Return the words of a name in order, without accents and signs."""
-    letters = unicodedata.normalize("NFKD", name.casefold())
-    words = "".join(c if c.isalnum() else "" if unicodedata.combining(c) or c in APOSTROPHES else " " for c in letters)
+    letters = unicodedata.normalize("NFKD", _signed(name))
+    plain_letters = (AS_ONE.get(c, c) for c in letters)
+    words = "".join(c if c.isalnum() else "" if unicodedata.combining(c) or c == "'" else " " for c in plain_letters)
     return " ".join(sorted(words.split()))
 
 

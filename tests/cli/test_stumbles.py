@@ -235,3 +235,36 @@ def test_python_takes_them_too(foreign):
     assert coverage(log, "plan.csv").to_json() == coverage(foreign, "plan.csv").to_json()
     assert what_to_collect(foreign, "plan.csv", 2).plan is not None
     assert coterie.certify(log, "plan.csv").strategy.members()["y"] == ["Dov", "Eli", "Quinn"]
+
+
+def test_all_of_the_staff_who_look_like_somebody_are_told_at_once(log, run, tmp_path):
+    (tmp_path / "staff.csv").write_text("agent\nAda\nBo\nCy\nDov (remote)\nElli\nQuin\n", "utf-8")
+    code, _, told = run("learn", log, "--staff", "staff.csv")
+    assert code == 2
+    told = " ".join(told.split())
+    assert "the staff has 3 problems" in told
+    for new, old in (("Dov (remote)", "Dov"), ("Elli", "Eli"), ("Quin", "Quinn")):
+        assert f"'{new}' is not in the log, and '{old}' of the log is not on the staff" in told
+
+
+def test_two_newcomers_who_differ_in_accents(log, run, tmp_path):
+    (tmp_path / "staff.csv").write_text("agent\nAda\nBo\nCy\nDov\nEli\nQuinn\nJosé\nJose\n", "utf-8")
+    code, _, told = run("learn", log, "--staff", "staff.csv")
+    assert code == 2
+    assert "if they are two people, tell them apart, such as by 'Jose (new)'" in " ".join(told.split())
+
+
+def test_staff_without_accents_is_known(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [row.replace("Dov", "Björn Åkesson") for row in ROWS]
+    (tmp_path / "pairs.csv").write_text("\n".join(["sample,coalition,agent,partner,utility", *rows, ""]), "utf-8")
+    (tmp_path / "staff.csv").write_text("agent\nAda\nBo\nCy\nBjorn Akesson\nEli\nQuinn\n", "utf-8")
+    code, out, told = run("learn", "pairs.csv", "--staff", "staff.csv", "--out", "r.json", "--details")
+    assert code == 0, told
+    assert "'Bjorn Akesson' is 'Björn Åkesson'" in " ".join(out.split())
+    for name in ("bjorn", "Bjorn Akesson"):
+        assert run("learn", "pairs.csv", "--staff", "staff.csv", "--explain", name)[1].startswith("Björn Åkesson")
+    assert "Björn Åkesson" in run("report", "r.json", "--explain", "Bjorn")[1]
+    code, _, told = run("report", "r.json", "--explain", "Bjron")
+    assert code == 2
+    assert "did you mean 'Björn Åkesson'?" in " ".join(told.split())

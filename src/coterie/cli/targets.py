@@ -12,6 +12,7 @@ from coterie import checks
 from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
 from coterie.files import status, whole_file
+from coterie.log.names import as_known
 from coterie.log.tables import is_of_log
 from coterie.spreadsheets import file_and_sheet
 from coterie.words import said, some
@@ -77,7 +78,8 @@ def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | No
     Somebody whom neither the log nor the staff knows is refused before any work is done.
     """
     staff = wishes["rules"].staff if wishes and "rules" in wishes else None
-    everybody: list[str] = list(dict.fromkeys([*agents, *(staff or ())]))
+    spelled = as_known(staff or (), agents)
+    everybody: list[str] = list(dict.fromkeys([*agents, *(spelled.get(one, one) for one in staff or ())]))
     if name is None:
         return None
     close = checks.meant(name, everybody)

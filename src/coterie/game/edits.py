@@ -239,11 +239,7 @@ def _unquoted(text: str) -> str:
 
 def _unknown(name: str, known: Sequence[str], what: str) -> str:
     """Say that nobody has a name, who has, and how to write names that hold signs."""
-    from difflib import get_close_matches
-
-    firsts = {one.split()[0]: one for one in known if one.strip()}  # a first name that is misspelled
-    close = checks.meant(name, known)[:8] or get_close_matches(name, known, 3)
-    close = close or [firsts[first] for first in get_close_matches(name, firsts, 3)]
+    close = checks.close_to(name, known)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = f"do you mean {' or '.join(close)}?" if close else f"known are: {listed}"
     quoted = "; names with signs in them are put in quotation marks" if re.search(r"[:,+\"']| and | -", name) else ""

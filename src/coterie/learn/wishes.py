@@ -164,15 +164,19 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
     """Return rules in the names that people have in the log or on the staff, and who was spelled otherwise."""
     on_staff = as_known(rules.staff or (), agents)
     new = [name for name in rules.staff or () if name not in agents and name not in on_staff]
-    if twice := spellings(new):
-        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in two spellings of one name")
     gone = [] if rules.staff is None else [name for name in agents if name not in {*rules.staff, *on_staff.values()}]
-    for name in new:
-        if like := checks.slip_of(name, gone):
-            raise InputError(
-                f"staff: {name!r} is not in the log, and {like!r} of the log is not on the staff; if they are one "
-                f"person, write {like!r}; if they are two, make the new name less like it, such as {f'{name} (new)'!r}"
-            )
+    problems = [
+        f"staff: {several[0]!r} occurs {'twice, in two' if len(several) == 2 else 'more than once, in several'} "
+        f"spellings of one name{_spelled_without(several)}"
+        for several in spellings(new)
+    ]
+    problems += [
+        f"staff: {name!r} is not in the log, and {like!r} of the log is not on the staff; if they are one person, "
+        f"write {like!r}; if they are two, make the new name less like it, such as {f'{name} (new)'!r}"
+        for name in new
+        if (like := checks.slip_of(name, gone))
+    ]
+    checks.refuse_all(problems, "the staff has")
     everybody = [*agents, *new]
     rules = _with_commas(rules, everybody)
     renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), everybody)
@@ -180,6 +184,14 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
         name for name in (*rules.in_pairs, *rules.fix, *rules.ban) if name not in everybody and name not in renamed
     ]
     return rules.renamed(renamed | _begun(unknown, everybody)), renamed
+
+
+def _spelled_without(several: Sequence[str]) -> str:
+    """Return what to do with newcomers whose names differ in accents only, who may be two after all."""
+    if len({checks.plain(name) for name in several}) == 1:
+        return ""
+    shown = " and ".join(map(repr, several))
+    return f" ({shown}); if they are two people, tell them apart, such as by {f'{several[0]} (new)'!r}"
 
 
 def _idle_pairs(rules: Rules) -> list[str]:

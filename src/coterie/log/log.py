@@ -6,8 +6,6 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
 
-import pyarrow as pa
-
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
@@ -28,7 +26,8 @@ from coterie.log.checking import (
 from coterie.log.choices import is_observed
 from coterie.log.direction import Counted, about_direction, counted_by, view_of
 from coterie.log.engine import Engine, make_engine
-from coterie.log.names import LISTED, about_slips, about_spellings, about_swapped, slips
+from coterie.log.likenesses import about_likenesses
+from coterie.log.names import LISTED, about_spellings, about_swapped
 from coterie.log.options import (
     TEAM_SCORES,
     FrameOptions,
@@ -371,8 +370,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
     notes = [
         *([] if "lower_is_better" in declared else _about_direction(outcome, options)),
-        *about_spellings("agent", agents),
-        *_about_slips(engine, agents, inferred="memberships" not in tables),
+        *about_likenesses(engine, agents, inferred="memberships" not in tables),
         *notes,
         *about_spellings("coalition", coalitions),
         *about_swapped(agents, coalitions),
@@ -517,19 +515,6 @@ def _some(names: Sequence[str]) -> str:
 def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     names = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
     return tuple(names["name"].to_pylist())
-
-
-def _about_slips(engine: Engine, agents: Sequence[str], *, inferred: bool) -> list[str]:
-    """Return what to tell of names that look like others; when they occur is only asked where some do."""
-    if not (alike := slips(agents)):
-        return []
-    members = engine.name("members")
-    engine.lookup("alike", pa.table({"one": [one for one, _ in alike], "other": [other for _, other in alike]}))
-    met = engine.rows(queries.at_once(members, engine.name("alike"), engine.name("met_pairs") if inferred else None))
-    two = {(row["one"], row["other"]) for row in met}
-    times = {row["agent"]: int(row["samples"]) for row in engine.rows(queries.attendance(members))}
-    rounds = int(engine.rows(queries.distinct_count(members, "sample"))[0]["n"])
-    return about_slips([pair for pair in alike if pair not in two], times, rounds)
 
 
 def _about_nobody(agents: set[str]) -> list[str]:

@@ -1,9 +1,10 @@
 """Names that were typed by hand: several spellings of one name, and teams that are named like people."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
+from coterie import checks
 from coterie.checks import plain, spaced
 from coterie.words import counted, in_order, said, some
 
@@ -16,53 +17,125 @@ SPELLED, MAY_BE_ONE = "several spellings that differ in", "may be one person"
 _PERSON = re.compile(r"[^\W\d_][^\W\d_'.-]+,? ([A-Z][.]? )?[^\W\d_][^\W\d_'.-]+")
 
 
+Two = frozenset[str]
+"""Two names."""
+
+
 def difference(spelled: Iterable[Sequence[str]]) -> str:
     """Return in what the spellings of names differ, in words.
 
     >>> difference([("Bob", "bob ")]), difference([("Bob", "bob "), ("Groß", "Gross")])
-    ('case or spaces', 'case, spaces or how letters are written (as ß and ss, ü and ue)')
+    ('case or spaces', "case, spaces or how letters are written (as ß and ss, ü and ue or u, \u2019 and ')")
     """
-    alike = all(len({" ".join(name.split()).lower() for name in several}) == 1 for several in spelled)
-    return "case or spaces" if alike else "case, spaces or how letters are written (as ß and ss, ü and ue)"
+    return "case or spaces" if all(map(_is_same_letters, spelled)) else f"case, spaces or {LETTERS}"
 
 
-def spellings(names: Iterable[str]) -> list[tuple[str, ...]]:
+def _is_same_letters(several: Sequence[str]) -> bool:
+    return len({" ".join(name.split()).lower() for name in several}) == 1
+
+
+LETTERS = "how letters are written (as ß and ss, ü and ue or u, \u2019 and ')"
+
+
+def spellings(names: Iterable[str], apart: Collection[Two] = ()) -> list[tuple[str, ...]]:
     """Return the names that have several spellings, each with all of them.
 
-    >>> spellings(["Bob", "Ada", "bob "])
-    [('Bob', 'bob ')]
+    Who leaves out accents writes the same name, unless that would make one of two who are known to be `apart`.
+
+    >>> spellings(["Bob", "Ada", "bob ", "Bjorn", "Björn"])
+    [('Bjorn', 'Björn'), ('Bob', 'bob ')]
+    >>> spellings(["Bjorn", "Björn"], [frozenset(["Bjorn", "Björn"])])
+    []
     """
-    found: dict[str, list[str]] = {}
-    for name in in_order(names):
-        found.setdefault(plain(name), []).append(name)
-    return [tuple(several) for several in found.values() if len(several) > 1]
+    found = []
+    for several in _by(in_order(names), checks.readings):
+        is_one = not apart or not any(frozenset(two) in apart for two in combinations(several, 2))
+        found += [several] if is_one else _by(several, lambda name: (plain(name),))
+    return [several for several in found if len(several) > 1]
 
 
-def cleaned(times: Mapping[str, int]) -> dict[str, str]:
+def spelled_without_accents(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return pairs of names that are spellings of one unless these are two people: accents may be left out.
+
+    >>> spelled_without_accents(["Bjorn", "Björn", "bjorn"])
+    [('Bjorn', 'Björn'), ('Björn', 'bjorn')]
+    """
+    pairs = (two for several in spellings(names) for two in combinations(several, 2))
+    return [(one, other) for one, other in pairs if plain(one) != plain(other)]
+
+
+def _by(names: Iterable[str], keys: Callable[[str], Iterable[str]]) -> list[tuple[str, ...]]:
+    """Return names in groups, of which each is tied to another of its group by a key that both have."""
+    groups: list[list[str]] = []
+    place: dict[str, int] = {}
+    for name in names:
+        mine = list(keys(name))
+        joined = sorted({place[key] for key in mine if key in place})
+        first = joined[0] if joined else len(groups)
+        if not joined:
+            groups.append([])
+        groups[first].append(name)
+        for other in joined[1:]:
+            groups[first] += groups[other]
+            place |= {key: first for one in groups[other] for key in keys(one)}
+            groups[other] = []
+        place |= dict.fromkeys(mine, first)
+    return [tuple(in_order(several)) for several in groups if several]
+
+
+def cleaned(times: Mapping[str, int], apart: Collection[Two] = ()) -> dict[str, str]:
     """Return for each name that should be spelled otherwise how: as it is most often, with single spaces.
 
-    >>> cleaned({"Bob": 5, "bob": 2, " Ada": 1})
-    {'bob': 'Bob', ' Ada': 'Ada'}
+    Of two spellings that are as frequent the one with accents is taken; `apart` as in `spellings`.
+
+    >>> cleaned({"Bob": 5, "bob": 2, " Ada": 1}), cleaned({"Jose": 1, "José": 1})
+    ({'bob': 'Bob', ' Ada': 'Ada'}, {'Jose': 'José'})
     """
-    often: dict[str, dict[str, int]] = {}
-    for name in in_order(times):
-        votes = often.setdefault(plain(name), {})
-        votes[spaced(name)] = votes.get(spaced(name), 0) + times[name]
-    best = {key: max(votes, key=lambda spelling: votes[spelling]) for key, votes in often.items()}
-    return {name: best[plain(name)] for name in times if name and best[plain(name)] not in {name, ""}}
+    groups = {name: several for several in spellings(times, apart) for name in several}
+    found: dict[str, str] = {}
+    for several in dict.fromkeys(groups.get(name, (name,)) for name in in_order(times)):
+        votes: dict[str, int] = {}
+        for name in several:
+            votes[spaced(name)] = votes.get(spaced(name), 0) + times[name]
+        best = max(votes, key=lambda spelling: (votes[spelling], any(c.isalpha() and c > "\x7f" for c in spelling)))
+        found |= {name: best for name in several if name and best not in {name, ""}}
+    return {name: found[name] for name in times if name in found}
+
+
+def about_merged(clean: Mapping[str, str]) -> list[str]:
+    """Return what to tell of people who were made one though their names differ in more than case and spaces."""
+    letters = [f"{name!r} is {best!r}" for name, best in clean.items() if not _is_same_letters((name, best))]
+    if not letters:
+        return []
+    return [f"names that differ in {LETTERS} only were merged ({said(clean_names=True)}): {some(letters, LISTED)}"]
 
 
 def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     """Return for names that nobody has how somebody is spelled otherwise.
 
+    Where accents are left out, only who is not there under the very name is meant.
+
     >>> as_known(["Bob ", "Ada", "Eve"], ["Bob", "Ada"])
     {'Bob ': 'Bob'}
+    >>> as_known(["Jose"], ["José"]), as_known(["Jose", "José"], ["José"])
+    ({'Jose': 'José'}, {})
     """
     people: dict[str, list[str]] = {}
+    without: dict[str, list[str]] = {}
+    names = list(names)
+    there = set(names)
     for name in known:
         people.setdefault(plain(name), []).append(name)
-    alike = {name: people.get(plain(name), []) for name in names}
-    return {name: found[0] for name, found in alike.items() if len(found) == 1 and found[0] != name}
+        for reading in checks.readings(name) if name not in there else ():
+            without.setdefault(reading, []).append(name)
+    found = {}
+    for name in names:
+        alike = people.get(plain(name)) or in_order(
+            one for reading in checks.readings(name) for one in without.get(reading, ())
+        )
+        if len(alike) == 1 and alike[0] != name:
+            found[name] = alike[0]
+    return found
 
 
 def about_known(renamed: Mapping[str, str]) -> list[str]:
@@ -74,9 +147,9 @@ def about_known(renamed: Mapping[str, str]) -> list[str]:
     return [f"names that differ from the log's in {what} only are taken for the same: {shown}"]
 
 
-def about_spellings(what: str, names: Sequence[str]) -> list[str]:
-    """Return what to tell of names with several spellings."""
-    found = spellings(names)
+def about_spellings(what: str, names: Sequence[str], apart: Collection[Two] = ()) -> list[str]:
+    """Return what to tell of names with several spellings; `apart` as there."""
+    found = spellings(names, apart)
     if not found:
         return []
     shown = some((" and ".join(map(repr, several)) for several in found), LISTED)
@@ -154,6 +227,37 @@ def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int], roun
         return []
     shown = some(found, LISTED)
     return [f"{shown} {MAY_BE_ONE}, since they never met: if so, correct the table; now they count as two people"]
+
+
+def remarked(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of names of which one is the other with a remark behind it.
+
+    >>> remarked(["Kwame (remote)", "Kwame", "Ada (remote)"])
+    [('Kwame (remote)', 'Kwame')]
+    """
+    without = {name: short for name in names if (short := checks.without_remark(name)) is not None}
+    if not without:
+        return []
+    known: dict[str, list[str]] = {}
+    for name in names:
+        for reading in checks.readings(name):
+            known.setdefault(reading, []).append(name)
+    keys = ((name, key) for name, short in without.items() for key in checks.readings(short))
+    return list(dict.fromkeys((name, other) for name, key in keys for other in known.get(key, ())))
+
+
+def about_remarked(alike: Sequence[tuple[str, str]], times: Mapping[str, int]) -> list[str]:
+    """Return what to tell of names with a remark behind them, which nobody takes for one without being told."""
+    found = [
+        f"{name!r} (in {counted(times[name], 'round')}) and {other!r} (in {times.get(other, 0):,})"
+        for name, other in alike
+        if times.get(name)
+    ]
+    if not found:
+        return []
+    shown = some(found, LISTED)
+    helps = "if so, put such remarks into a column of their own"
+    return [f"{shown} {MAY_BE_ONE}, with a remark behind the name: {helps}; now they count as two people"]
 
 
 def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:

@@ -294,8 +294,8 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Jürgen "
-            "and Juergen.",
+            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Jürgen, "
+            "Juergen and Jurgen.",
             Word(flag="--clean-names"),
             default=False,
         ),

@@ -170,20 +170,22 @@ def attendance(members: str) -> str:
     return f"SELECT agent, count(DISTINCT sample) AS samples FROM {members} GROUP BY agent"
 
 
-def at_once(members: str, alike: str, pairs: str | None) -> str:
-    """Return which (one, other) of a table are both members of something in some sample, so they are two.
-
-    Memberships that `pairs` imply say less: who rates a person under two spellings has her in the team twice. Two
-    people who share a team have a row of their own, and others are in two teams.
-    """
+def at_once(members: str, alike: str, *, apart: bool = False) -> str:
+    """Return which (one, other) of a table are both members of something in some sample, perhaps `apart`."""
     joined = f"FROM {alike} n JOIN {members} a ON a.agent = n.one JOIN {members} b ON b.agent = n.other"
-    apart = "" if pairs is None else " AND a.coalition <> b.coalition"
-    found = f"SELECT DISTINCT n.one AS one, n.other AS other {joined} AND a.sample = b.sample{apart}"
-    if pairs is None:
-        return found
+    elsewhere = " AND a.coalition <> b.coalition" if apart else ""
+    return f"SELECT DISTINCT n.one AS one, n.other AS other {joined} AND a.sample = b.sample{elsewhere}"
+
+
+def told_apart(pairs: str, alike: str) -> str:
+    """Return which (one, other) of a table rated each other, or were both rated by somebody in one team at once."""
     met = f"SELECT DISTINCT agent, partner FROM {pairs} UNION SELECT DISTINCT partner, agent FROM {pairs}"
-    rated = f"SELECT n.one AS one, n.other AS other FROM {alike} n JOIN ({met}) m ON m.agent = n.one"
-    return f"{found} UNION {rated} AND m.partner = n.other"
+    joined = f"FROM {alike} n JOIN ({met}) m ON m.agent = n.one AND m.partner = n.other"
+    rated = f"FROM {alike} n JOIN {pairs} a ON a.partner = n.one JOIN {pairs} b ON b.partner = n.other"
+    same = " AND ".join(f"a.{column} = b.{column}" for column in ("agent", "coalition", "sample"))
+    return (
+        f"SELECT n.one AS one, n.other AS other {joined} UNION SELECT n.one AS one, n.other AS other {rated} AND {same}"
+    )
 
 
 def distinct_count(view: str, column: str) -> str:

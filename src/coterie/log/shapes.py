@@ -25,6 +25,7 @@ from coterie.errors import InputError
 from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, worded_separators
 from coterie.log import names, queries, schema, shape_queries
 from coterie.log.engine import Engine
+from coterie.log.likenesses import two_people
 from coterie.log.options import TEAM_SCORES, Options
 from coterie.log.samples import samples_of
 from coterie.log.tables import Source
@@ -127,7 +128,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         told += unclear
         tables = [replace(tables[-1], shape="records")]
     if options["clean_names"]:
-        views = _respelled(engine, tables, views)
+        views, merged = _respelled(engine, tables, views)
+        told += merged
     views, notes = _within(engine, tables, views, options)
     notes += told
     views, told = _present(engine, tables, views, options, is_listed=is_listed)
@@ -164,9 +166,10 @@ def _count(engine: Engine, query: str) -> int:
     return int(engine.table(query)["n"][0].as_py())
 
 
-def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> dict[str, str]:
-    """Return views in which each name has one spelling."""
+def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return views in which each name has one spelling, and what to tell of people who have one now."""
     lookups: dict[str, str] = {}
+    told: list[str] = []
     for columns in (("agent", "partner"), ("coalition",), ("sample",)):
         written = [
             (engine.name(views[table.source.table]), column)
@@ -175,7 +178,15 @@ def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]
             if column in schema.SHAPES[table.shape]
         ]
         found = engine.table(shape_queries.name_counts(written))
-        clean = names.cleaned(dict(zip(found["name"].to_pylist(), found["times"].to_pylist(), strict=True)))
+        times = dict(zip(found["name"].to_pylist(), found["times"].to_pylist(), strict=True))
+        if columns[0] == "agent":
+            outcome = engine.name(views[tables[-1].source.table])
+            members = engine.name(views["memberships"]) if "memberships" in views else outcome
+            pairs = outcome if members == outcome and tables[-1].shape == "pairs" else None
+            clean = names.cleaned(times, two_people(engine, names.spelled_without_accents(times), members, pairs))
+            told = names.about_merged(clean)
+        else:
+            clean = names.cleaned(times)
         if clean:
             lookup = f"names_{columns[0]}"
             engine.lookup(lookup, pa.table({"name": list(clean), "clean": list(clean.values())}))
@@ -188,7 +199,7 @@ def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]
             engine.view(f"named_{name}", shape_queries.respelled(engine.name(name), table.kept, chosen))
             name = f"named_{name}"
         result[table.source.table] = name
-    return result
+    return result, told
 
 
 def _within(

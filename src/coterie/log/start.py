@@ -21,9 +21,10 @@ from coterie.log.checking import MANY_TWOS
 from coterie.log.direction import lower_is_said, may_mean_less, says_less_is_better
 from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, names_drawn_anew
 from coterie.log.engine import Engine, make_engine
+from coterie.log.likenesses import two_people
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
-from coterie.log.names import are_names_for_once, spellings
+from coterie.log.names import LISTED, are_names_for_once, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
 from coterie.log.scales import likely_scale, stated_scale
@@ -55,7 +56,7 @@ QUESTIONS: dict[str, str] = {
     "then gets the same in any of them)?",
     "coalitions": "How many teams are there at once?",
     "value": "What is a team worth to a member: the sum over teammates (total) or their average (average)?",
-    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss; ü, ue) only?",
+    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss; ü, ue, u) only?",
 }
 """What is asked about each thing that is guessed."""
 
@@ -459,10 +460,12 @@ class _Answers:
         roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
         names = [self.engine.table(shape_queries.values(self._view, role, VALUES))["value"] for role in roles]
         people = [name for column in names[:-1] for name in column.to_pylist()]
-        found = [*spellings(people), *spellings(names[-1].to_pylist())]
+        met = self._view if self.shape == "pairs" else None
+        apart = two_people(self.engine, spelled_without_accents(people), self._members, met)
+        found = [*spellings(people, apart), *spellings(names[-1].to_pylist())]
         if not found:
             return Answer("clean_names", False, "no name has several spellings")
-        shown = " and ".join(map(repr, found[0]))
+        shown = some((" and ".join(map(repr, one)) for one in found), LISTED)
         several = counted(len(found), "name has", "names have")
         return Answer("clean_names", True, f"{several} several spellings: {shown}")
 
