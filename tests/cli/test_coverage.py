@@ -500,6 +500,12 @@ def test_collect_agrees_with_learn(run, school):
 def test_proofs_that_are_worth_nothing_are_not_offered(run, log, monkeypatch):
     """A limit near what the scale says by itself is no reason to wait for more rounds."""
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
+    many = [*words[:-1], 60]
     assert "more rounds: " in run(*words)[1]
+    assert "60 more rounds by this plan are expected" in said(run(*many)[1])
     monkeypatch.setattr("coterie.collect.aim.LITTLE_WORTH", 0.1)
     assert "more rounds: " not in run(*words)[1]
+    text = said(run(*many)[1])
+    assert "by this plan are expected" not in text
+    assert "These rounds can tell better" in text
+    assert json.loads(run(*many, "--json")[1])["worthwhile"] is False

@@ -116,10 +116,9 @@ class Situation:
             assert isinstance(log, Log)
             statistics, notes = Statistics.for_coverage(log, sizes=sizes, noise=noise), [*log.notes, *teams]
             if noise == "auto" and statistics.cannot_tell:
-                notes.insert(
-                    0,
+                notes.append(
                     f"{TOO_FEW_TO_TELL}: here they are taken not to, while learn and certify allow for it, and promise "
-                    f"less; say {said(noise='samples')} for what is proven without that",
+                    f"less; say {said(noise='samples')} for what is proven without that"
                 )
         asked: dict[str, Any] = {"today": today, "keep_sizes": keep_sizes, "any_size": any_size}
         taken, words = taken_over(
@@ -192,7 +191,7 @@ class Aim:
     @property
     def is_worthwhile(self) -> bool | None:
         """Whether the plan is expected to certify noticeably less than the log does; None without a plan."""
-        return None if self.plan is None else self.plan.is_worthwhile(self.reference)
+        return None if self.plan is None else _is_worthwhile(self.plan, self.reference, self.range_gap)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -283,6 +282,11 @@ class Aim:
             f"Newcomers first: nothing is known of {names} yet, and pairs with newcomers have "
             f"{plan.newcomers_share:.0%} of what one more observation of every pair is worth."
         )
+
+
+def _is_worthwhile(plan: Collection, reference: float, range_gap: float) -> bool:
+    """Return whether a plan is expected to certify noticeably less than the log does, and than the scale by itself."""
+    return plan.is_worthwhile(reference) and (not plan.needs or plan.predicted <= LITTLE_WORTH * range_gap)
 
 
 @one_thread()
@@ -467,7 +471,7 @@ class _Planner:
                 plan, beyond = None, plan
         if samples is not None:
             plan = self.plan(samples, self.allowed)
-        in_vain = plan is not None and reference > 0 and not plan.is_worthwhile(reference)
+        in_vain = plan is not None and reference > 0 and not _is_worthwhile(plan, reference, self.range_gap)
         tried = plan if in_vain else beyond
         formed = None
         if samples is not None and (in_vain or plan is None):
