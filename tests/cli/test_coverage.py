@@ -338,13 +338,13 @@ def test_samples_that_move_together(run, tmp_path):
             "coverage", folder, "--strategy", teams, "--collect", 5, "--noise", noise, "--actions", "any", "--json"
         )
         found[noise] = json.loads(shown)["certificate"]
-        assert ("not in what is planned" in said(messages)) == (noise != "pairs")
+        assert ("what is planned does not" in said(messages)) == (noise != "pairs")
     assert found["auto"] == found["samples"] > found["pairs"]
     asked = ("coverage", folder, "--strategy", teams, "--noise", "samples", "--actions", "any")
     _, shown, _ = run(*asked, "--target-gap", 0.001)
     assert "more round" not in shown  # what it takes is not known
     _, shown, _ = run(*asked, "--collect", 5)
-    assert "as if pairs of a round were independent" in said(shown)
+    assert "as if outcomes of one round did not go together" in said(shown)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def collecting(aim: "Aim", called: Called) -> Iterator[str]:
     if plan is None and aim.forming is None:
         return
     as_if = plan is not None and aim.setting.noise == "samples"
-    independent = ", as if pairs of a round were independent" if as_if else ""
+    independent = ", as if outcomes of one round did not go together" if as_if else ""
     many = sum(one.times for one in rounds)
     yield f"What to collect next ({counted(many, 'more round')}{independent})"
     for text in (aim.newcomers(), aim.guessing()):
