@@ -213,6 +213,8 @@ def test_tables_beside_a_log_may_have_its_words(tmp_path):
     assert read_strategy(path, ["Ada", "Bo"], ["A", "B"], called).members() == {"A": ["Ada"], "B": ["Bo"]}
     with pytest.raises(InputError, match=r"called agent \(or who"):
         read_staff(path)
+    with pytest.raises(InputError, match=r"called agent \(or Jméno, who"):
+        read_staff(path, {"agent": "Jméno"})
 
 
 def test_teams_may_be_listed_as_the_log_lists_them(tmp_path):

@@ -56,10 +56,14 @@ IN_LOGS = {"agent": ("agent", "members")}
 """The roles that a column of a log may have where it says the same as one of a small table."""
 
 
+def _in_log(role: str, called: Called) -> list[str]:
+    """Return what a log calls a role."""
+    return [called[one] for one in IN_LOGS.get(role, (role,)) if one in called]
+
+
 def _fit(role: str, header: str, called: Called) -> int:
     """Return how well a header suits a role: it is called so, it is one word for it, it holds one; 0 for not at all."""
-    theirs = (called[one] for one in IN_LOGS.get(role, (role,)) if one in called)
-    if checks.plain(header) in {role, *map(checks.plain, theirs)}:
+    if checks.plain(header) in {role, *map(checks.plain, _in_log(role, called))}:
         return 3
     word = word_in(header, WORDS[role].split())
     if word is None:
@@ -138,7 +142,8 @@ class SmallTable:
 
     def _lacks(self, roles: Sequence[str]) -> str:
         wanted = [
-            f"one that says {ASKED[role]}, called {role} (or {', '.join(WORDS[role].split()[1:LISTED])}, ...)"
+            f"one that says {ASKED[role]}, called {role} (or "
+            f"{', '.join([*_in_log(role, self.called), *WORDS[role].split()[1:LISTED]])}, ...)"
             for role in roles
         ]
         listed = ", ".join(filter(None, self.header)) or "none"
