@@ -9,7 +9,7 @@ import pytest
 import coterie
 from coterie.errors import InputError
 from coterie.learn.summary import against_today, expected_worth, likely_worth, shown_worth, team_levels
-from coterie.log.direction import may_mean_less, says_less_is_better
+from coterie.log.direction import direction_told, may_mean_less, says_less_is_better
 from coterie.log.inspection import inspect_log
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows, write_teams_xlsx
@@ -236,3 +236,48 @@ def test_what_is_above_the_header_says_which_end_is_best(tmp_path, title, less):
     lines = [f"{title},,,,", "Day,Team,A,B,Value", *(",".join(map(str, row)) for row in rows)]
     path.write_text("\n".join(lines), encoding="utf-8")
     assert coterie.start(path).options.get("lower_is_better") == less
+
+
+@pytest.mark.parametrize(
+    ("title", "less"),
+    [
+        ("1 = excellent, any time again ... 5 = poor", True),
+        ("1 = poor ... 5 = excellent", False),
+        ("1 = not good, 5 = good", False),
+        ("1 = not bad, 5 = bad", True),
+        ("1 = sehr gut, 6 = ungenügend", True),
+        ("1 = très mauvais, 5 = très bon", False),
+        ("1 = mejor, 5 = peor", True),
+        ("Lower is better", True),
+        ("Weniger ist besser", True),
+        ("1 = nobody, 5 = everybody", None),
+        ("Lower is not better", None),
+        ("5 = bonus points", None),
+    ],
+)
+def test_what_is_above_the_header_decides(tmp_path, title, less):
+    rows = [f"{week},Hall,{a},{b},{1 + (week + len(a + b)) % 5}" for week in range(9) for a, b in ("xy", "yz", "xz")]
+    (tmp_path / "grades.csv").write_text(
+        "\n".join([f'"{title}",,,,', "", "Week,Team,From,To,Grade", *rows]), encoding="utf-8"
+    )
+    guess = coterie.start(tmp_path / "grades.csv")
+    (found,) = [one for one in guess.answers if one.name == "lower_is_better"]
+    assert found.value is bool(less)
+    assert (found.why == "so says what is above the header") is (less is not None)
+    log = guess.write(tmp_path / "log")
+    assert log.lower_is_better is bool(less)
+    assert any("more is taken to be better, but less may be" in note for note in log.notes) is (less is None)
+
+
+def test_what_the_header_says_wins_over_a_title():
+    assert direction_told("Errors", ["1 = poor, 5 = excellent"]) == (True, "the name of the column, 'Errors'")
+    assert direction_told("Score (5 = best)", ["1 = excellent, 5 = poor"])[0] is False
+    assert direction_told("Score", []) is None
+
+
+@pytest.mark.parametrize(
+    "header", ["Bugs fixed", "Ranking score", "Conflict resolution", "Error-free", "Fehler gefunden"]
+)
+def test_words_that_turn_it_round_again_leave_it_open(header):
+    assert direction_told(header, []) is None
+    assert may_mean_less(header, None)

@@ -937,3 +937,31 @@ def test_a_scale_that_may_go_the_other_way_is_turned_or_told(saved, tmp_path, he
         declared = coterie.start(table, lower_is_better=said)
         assert declared.options["lower_is_better"] == said
         assert not any("more is taken" in note for note in declared.write(tmp_path / f"{said}").notes)
+
+
+@pytest.mark.parametrize("header", ["Points (sur 20)", "Score (out of 20)", "Punkte (von 20)", "Note /20"])
+def test_what_a_header_says_of_the_scale_wins_over_a_typo(saved, tmp_path, header):
+    rows = weekly(("A", "B", "C"), weeks=20)
+    for row in rows:
+        row[3] = round(row[3] / 4, 1)
+    fine = answer(coterie.start(saved([("Week", "Name", "Group", header), *rows])), "neutral")
+    rows[7][3] = 135
+    guess = coterie.start(saved([("Week", "Name", "Group", header), *rows]))
+    scale = answer(guess, "utility_range")
+    assert scale.value == [0, 20]
+    assert scale.why.startswith("all but 1 value lie from 0 to 20")
+    assert answer(guess, "neutral").value == pytest.approx(fine.value, abs=0.05)
+    with pytest.raises(InputError, match=r"row 9: 135 in the column .* is probably a typo: the other 239 lie within"):
+        guess.write(tmp_path / "log")
+    assert not (tmp_path / "log").exists()
+    for row in rows[:40]:
+        row[3] = 50
+    assert answer(coterie.start(saved([("Week", "Name", "Group", header), *rows])), "utility_range").value[1] >= 50
+
+
+def test_scores_of_teams_out_of_their_scale_are_typos_too(saved, tmp_path):
+    rows = [[e, f"T{e}", "; ".join(PEOPLE[: 2 + e % 3]), 5 + e % 4] for e in range(40)]
+    rows[5][3] = 70
+    guess = coterie.start(saved([(*HEADER[:3], "Score (max 10)"), *rows]))
+    with pytest.raises(InputError, match=r"row 7: 70 in the column 'Score \(max 10\)' is probably a typo"):
+        guess.write(tmp_path / "log")

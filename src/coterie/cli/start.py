@@ -46,7 +46,7 @@ def command(
 
     What is said with options is not guessed.
     """
-    if not yes and not sys.stdin.isatty():
+    if not yes and not sys.stdin.isatty() and table.exists():  # one that is not there is told to be missing
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
     if not table.is_dir() and not is_free(folder):

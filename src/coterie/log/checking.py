@@ -251,8 +251,9 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
     totals = engine.name("totals")
     if rows := scored.some(shape_queries.impossible_scores(totals, limits)):
         terms, times = int(rows[0]["terms"]), float(rows[0]["times"])
-        what = refusals.total_outside(rows[0]["stated"], terms, limits, options["totals"], times)
-        problems.append(scored.refusal(rows, what, int(rows[0]["count"])))
+        count = int(rows[0]["count"])
+        what = _total_outside(scored, rows[0]["stated"], (terms, times), limits, options, count)
+        problems.append(scored.refusal(rows, what, count))
     refusals.refuse(problems)
     found = scored.one(shape_queries.extent(totals))
     if not found["n_rows"]:
@@ -453,8 +454,18 @@ def _impossible_totals(table: _Table, members: str, limits: tuple[float, float],
     found = queries.impossible_totals(table.view, members, limits, columns)
     rows = table.some(f"{found} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}")
     terms, times = int(rows[0]["terms"]), float(rows[0]["times"])
-    what = refusals.total_outside(rows[0]["stated"], terms, limits, options["totals"], times)
-    yield table.refusal(rows, what, count)
+    yield table.refusal(rows, _total_outside(table, rows[0]["stated"], (terms, times), limits, options, count), count)
+
+
+def _total_outside(
+    table: _Table, value: float, of: tuple[int, float], limits: tuple[float, float], options: Options, count: int
+) -> str:
+    """Return what is wrong with a total of so many terms, or the average of as many; a few averages are typos."""
+    terms, times = of
+    rows = int(table.one(shape_queries.counted(queries.columns_of(table.view, ("utility",))))["n"])
+    if terms == times and "average" in options["totals"] and count <= most_typos(rows):
+        return refusals.typo(value, limits, count, rows, _column(options))
+    return refusals.total_outside(value, terms, limits, options["totals"], times)
 
 
 def _lone_pairs(table: _Table, members: str, limits: tuple[float, float]) -> tuple[int, list[Refusal]]:

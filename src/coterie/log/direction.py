@@ -5,7 +5,7 @@ the neutral point: sums over any number of pairs turn round with their terms. Wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coterie.game.tables import word_in
@@ -21,6 +21,12 @@ LESS_IS_BETTER = (
 What they are in the plural, `word_in` knows.
 """
 
+TURNED = (
+    "fix fixed fixes resolved resolution solved closed found caught avoided prevented free score points "
+    "behoben gelöst gefunden vermieden frei punkte"
+)
+"""Words beside these that leave it open again: of bugs that were fixed, more is better."""
+
 DOUBTFUL = (
     "note noten position minutes minuten min seconds sekunden sec hours stunden time zeit zeiten laufzeit runtime "
     "duration dauer cost kosten"
@@ -31,21 +37,28 @@ GRADES, WORST_GRADE = "grade mark", 6
 """Words of headers of which it depends where numbers go from 1 to so many at most: of points, more is better."""
 
 _GOODNESS = {
-    **dict.fromkeys(("best", "top", "excellent"), 3),
-    **dict.fromkeys(("good", "gut"), 1),
-    **dict.fromkeys(("bad", "poor", "schlecht"), -1),
-    "worst": -3,
+    **dict.fromkeys(("best", "top", "excellent", "ausgezeichnet", "hervorragend", "meilleur", "excelente", "mejor"), 3),
+    **dict.fromkeys(("good", "gut", "gute", "bon", "bonne", "bien", "bueno", "buena"), 1),
+    **dict.fromkeys(("bad", "poor", "schlecht", "mauvais", "mal", "malo", "mala", "mangelhaft"), -1),
+    **dict.fromkeys(("worst", "terrible", "awful", "ungenügend", "pire", "peor", "pésimo"), -3),
 }
+_STEM = 4
+"""From so many letters on, words may go on: beste, excellente, mauvaise."""
+
 _ANCHOR = re.compile(
-    rf"(?<![\w.,-])(\d+)\s*(?:=|:|ist?\b)\s*(?:(?:the|very|sehr)\s+)*({'|'.join(_GOODNESS)}|[^\W\d])", re.IGNORECASE
+    r"(?<![\w.,-])(\d+)\s*(?:=|:|ist?\b)\s*(?:(?:the|le|la|el|am|very|sehr|très|muy)\s+)*([^\W\d_]+)", re.IGNORECASE
 )
-"""What a number means: 1 = best, 0 is bad. Of words that say nothing of good and bad, the first letter."""
+"""What a number means: 1 = best, 0 is bad, by the first word; "not" says nothing of good and bad."""
 
-_VERY = re.compile(r"\b(?:very|sehr)\b", re.IGNORECASE)
-_SAID = re.compile(r"\b(?:(less|lower|smaller|fewer)|more|higher|larger|greater)\s+is\s+better", re.IGNORECASE)
+_VERY = re.compile(r"\b(?:very|sehr|très|muy)\b", re.IGNORECASE)
+_SAID = re.compile(
+    r"\b(?:(less|lower|smaller|fewer|weniger|niedriger|kleiner)|more|higher|larger|greater|mehr|höher|größer)\s+"
+    r"(?:is|ist)\s+(?:better|besser)",
+    re.IGNORECASE,
+)
 
 
-def lower_is_said(header: str) -> bool | None:
+def _lower_is_said(header: str) -> bool | None:
     """Return whether a header says in so many words that less is better (1 = best), or more (1 = worst); else None."""
     if found := _SAID.search(header):
         return found[1] is not None
@@ -62,7 +75,28 @@ def lower_is_said(header: str) -> bool | None:
 
 
 def _goodness(anchor: re.Match[str]) -> int:
-    return _GOODNESS.get(anchor[2].casefold(), 0) * (2 if _VERY.search(anchor[0]) else 1)
+    word = anchor[2].casefold()
+    worth = (good for stem, good in _GOODNESS.items() if word == stem or (len(stem) >= _STEM and word.startswith(stem)))
+    return next(worth, 0) * (2 if _VERY.search(anchor[0]) else 1)
+
+
+def direction_told(header: str, titles: Sequence[str]) -> tuple[bool, str] | None:
+    """Return whether less is better where it is said in so many words, and where; None where it is not.
+
+    What is above a header counts where the header says nothing: neither so, nor by being about errors or ranks.
+
+    >>> direction_told("Grade", ["Peer feedback", "1 = excellent, any time again ... 5 = poor"])
+    (True, 'what is above the header')
+    >>> direction_told("Grade", ["1 = poor", "5 = excellent"]), direction_told("Grade", ["1 = not sure, 5 = sure"])
+    ((False, 'what is above the header'), None)
+    """
+    own = _lower_is_said(header)
+    if own is not None or says_less_is_better(header):
+        return own is not False, f"the name of the column, {header!r}"
+    above = "; ".join(titles)
+    # Titles are about much else ("Class 1: good and bad days"): one number alone is no scale.
+    less = _lower_is_said(above) if _SAID.search(above) or len(_ANCHOR.findall(above)) > 1 else None
+    return None if less is None else (less, "what is above the header")
 
 
 def says_less_is_better(header: str) -> bool:
@@ -70,11 +104,13 @@ def says_less_is_better(header: str) -> bool:
 
     >>> [says_less_is_better(one) for one in ("Score (1 = best, 5 = worst)", "Errors", "Minutes")]
     [True, True, False]
-    >>> says_less_is_better("Went well (1 = good, 0 = bad)"), says_less_is_better("Rank (5 = best)")
-    (False, False)
+    >>> [says_less_is_better(one) for one in ("Went well (1 = good, 0 = bad)", "Rank (5 = best)", "Bugs fixed")]
+    [False, False, False]
     """
-    found = lower_is_said(header)
-    return word_in(header, LESS_IS_BETTER.split()) is not None if found is None else found
+    found = _lower_is_said(header)
+    if found is not None:
+        return found
+    return word_in(header, LESS_IS_BETTER.split()) is not None and word_in(header, TURNED.split()) is None
 
 
 def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
@@ -85,7 +121,7 @@ def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
     (True, False)
     """
-    said_so = lower_is_said(header)
+    said_so = _lower_is_said(header)
     if said_so is not None:
         return said_so
     words = [*LESS_IS_BETTER.split(), *DOUBTFUL.split()]
@@ -94,8 +130,8 @@ def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     return word_in(header, words) is not None
 
 
-def about_direction(header: str, scale: tuple[float, float] | None) -> Iterator[str]:
-    """Yield what to tell where less may be better in a column, and nobody said which.
+def about_direction(header: str, scale: tuple[float, float] | None, titles: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what to tell where less may be better in a column, also by what is above it, and nobody said which.
 
     Examples
     --------
@@ -104,7 +140,8 @@ def about_direction(header: str, scale: tuple[float, float] | None) -> Iterator[
     >>> next(about_direction("Score (1 = best, 5 = worst)", (1, 5))).partition(", but ")[2]
     "less may be in the column 'Score (1 = best, 5 = worst)': lower_is_better=True says so"
     """
-    if may_mean_less(header, scale):
+    told = direction_told(header, titles)
+    if may_mean_less(header, scale) if told is None else told[0]:
         say = said(lower_is_better=True)
         yield f"more is taken to be better, but less may be in the column {header!r}: {say} says so"
 

@@ -408,7 +408,8 @@ def _turn_round(engine: Engine, table: str, options: Options) -> None:
 def _about_direction(outcome: Table, options: Options) -> list[str]:
     """Return that more is taken to be better, where the column of outcomes says otherwise."""
     headers = schema.names_of(outcome.columns["utility"]) if "utility" in outcome.columns else ()
-    return [note for header in headers for note in about_direction(header, options["utility_range"])]
+    titles = outcome.source.titles
+    return [note for header in headers for note in about_direction(header, options["utility_range"], titles)]
 
 
 def _refuse_idle(call: Options, read: Sequence[Table], options: Options) -> None:

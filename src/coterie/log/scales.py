@@ -55,6 +55,12 @@ _ENDS = re.compile(
 )
 """A scale in words: (0-10), [1 to 5], from 1 to 7, Skala von 1 bis 6. Dates go on behind the second number."""
 
+_TOP = re.compile(
+    rf"(?:\b(?:out\s+of|sur|von|of|max(?:imum|imal)?\.?|sobre)\s*|(?<![\w/])/\s*|(?<=[^\W\d_])/\s*){_NUMBER}(?![\d./-])",
+    re.IGNORECASE,
+)
+"""The upper end alone: out of 20, sur 20, von 20, max. 100, /20. No dates."""
+
 _ANCHOR = re.compile(rf"(?<![\w.,-]){_NUMBER}\s*[=:]\s*[^\W\d]")
 """What one of its numbers means: 1 = never again."""
 
@@ -93,6 +99,32 @@ def stated_scale(text: str) -> tuple[float, float] | None:
         found = list(ends.groups())
     numbers = {float(one.replace(",", ".").replace("\u2212", "-")) for one in found}
     return (min(numbers), max(numbers)) if len(numbers) > 1 else None
+
+
+def stated_top(header: str) -> float | None:
+    """Return the upper end that a header tells of alone, None where it tells of none.
+
+    >>> [stated_top(one) for one in ("Points (sur 20)", "Score out of 10", "Note /20", "Punkte (von 15)", "Jury max 9")]
+    [20.0, 10.0, 20.0, 15.0, 9.0]
+    >>> [stated_top(one) for one in ("Points", "Score 5/20", "Score 1/5/2024", "Points (top 3)", "Skala von 1 bis 6")]
+    [None, None, None, None, None]
+    """
+    found = None if stated_scale(header) else _TOP.search(header)
+    top = 0.0 if found is None else float(found[1].replace(",", ".").replace("\u2212", "-"))
+    return top if top > 0 else None
+
+
+def scale_up_to(top: float, times: Mapping[float, int], *, ratings: bool = True) -> tuple[float, float] | None:
+    """Return the scale with an upper end that values are on which are not above it: as likely, or else from 0.
+
+    >>> scale_up_to(20, {4: 3, 12.5: 20, 135: 1}), scale_up_to(5, {1: 3, 5: 9}), scale_up_to(10, {-4: 1, 3: 2})
+    ((0.0, 20), (1.0, 5), (-10, 10))
+    """
+    inside = {value: count for value, count in times.items() if value <= top}
+    if not inside:
+        return None
+    likely = likely_scale(inside, ratings=ratings)
+    return (likely.low, top) if likely.high == top else (-top if min(inside) < 0 else 0.0, top)
 
 
 def likely_scale(

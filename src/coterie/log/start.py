@@ -18,7 +18,7 @@ from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
-from coterie.log.direction import lower_is_said, may_mean_less, says_less_is_better
+from coterie.log.direction import direction_told, may_mean_less
 from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, names_drawn_anew
 from coterie.log.engine import Engine, make_engine
 from coterie.log.likenesses import two_people
@@ -27,7 +27,7 @@ from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_pa
 from coterie.log.names import LISTED, are_names_for_once, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
-from coterie.log.scales import likely_scale, stated_scale
+from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
 from coterie.log.tables import SUFFIXES, Source, not_a_table
@@ -125,6 +125,8 @@ class Answer:
     """A column of a log or an option of `read_log`."""
     value: Any
     why: str
+    is_open: bool = False
+    """Whether it is better left open, so that whoever reads the log is told of the doubt, unless somebody says it."""
 
     @property
     def question(self) -> str:
@@ -157,10 +159,7 @@ class Guess:
         """What `read_log` is told."""
         named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
         found = {"sheet": self.sheet, "columns": named or None, **self.known}
-        found |= {one.name: one.value for one in self.answers}
-        for name in ("lower_is_better", "pool_coalitions"):
-            if not found.get(name) and name not in self.known:
-                found.pop(name, None)  # nobody said that more is better: whoever reads it is told of the doubt
+        found |= {one.name: one.value for one in self.answers if not one.is_open}
         return {name: value for name, value in found.items() if value is not None and value != ()}
 
     def keeping(self, taken: Sequence[Answer]) -> "Guess":
@@ -536,7 +535,7 @@ class _Answers:
             kept = f"if they stay the same, {said(pool_coalitions=False)} says so"
             return Answer("pool_coalitions", True, f"{told}, but {MEAN_NOTHING}: as if drawn anew; {kept}")
         told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
-        return Answer("pool_coalitions", False, told)
+        return Answer("pool_coalitions", False, told, is_open=True)
 
     @property
     def _drawn(self) -> Verdict:
@@ -680,7 +679,10 @@ class _Answers:
         # What is written is about a number of the table, which is a sum over pairs where those are added up.
         written = () if is_sum else (self._column("utility").name, *self.source.titles)
         stated = next(filter(None, map(stated_scale, written)), None)
-        scale = likely_scale(times, ratings=self.shape == "pairs", stated=stated)
+        is_pairs = self.shape == "pairs"
+        if stated is None and written and (top := stated_top(written[0])) is not None:
+            stated = scale_up_to(top, times, ratings=is_pairs)
+        scale = likely_scale(times, ratings=is_pairs, stated=stated)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
         value, why = (low + high) / 2, "it is the middle of the scale"
         if self.shape != "pairs":
@@ -693,32 +695,25 @@ class _Answers:
 
     def _direction(self, scale: tuple[float, float]) -> list[Answer]:
         """Ask whether less is better where a name leaves that open, and guess it where the name says so."""
-        header, (less, text) = self._column("utility").name, self._said_less
-        if less:
-            where = "the name of the column" if text == header else "what is above the header"
-            return [Answer("lower_is_better", True, f"so says {where}, {text!r}")]
-        if less is None and may_mean_less(header, scale):
-            say = said(lower_is_better=True)
-            return [Answer("lower_is_better", False, f"in a column {header!r} less may be better: {say} says so")]
-        return [Answer("lower_is_better", False, "")] if "lower_is_better" in self.known else []
-
-    @property
-    def _said_less(self) -> tuple[bool | None, str]:
-        """Whether less is said to be better, None where nothing says so, and what says it: ends before mere names.
-
-        Titles are about much else, so only those count that tell of a scale.
-        """
         header = self._column("utility").name
-        for text in (header, *filter(stated_scale, self.source.titles)):
-            if (less := lower_is_said(text)) is not None:
-                return less, text
-        return says_less_is_better(header) or None, header
+        if self._told is not None and (self._told[0] or may_mean_less(header, scale)):
+            less, where = self._told
+            return [Answer("lower_is_better", less, f"so says {where}")]
+        if may_mean_less(header, scale):
+            why = f"in a column {header!r} less may be better: {said(lower_is_better=True)} says so"
+            return [Answer("lower_is_better", False, why, is_open=True)]
+        return [Answer("lower_is_better", False, "")] if "lower_is_better" in self.known else []
 
     @property
     def _less(self) -> bool:
         """Whether less is better, as far as that is known."""
         known = self.known.get("lower_is_better")
-        return bool(self._said_less[0] if known is None else known)
+        return self._told is not None and self._told[0] if known is None else bool(known)
+
+    @cached_property
+    def _told(self) -> tuple[bool, str] | None:
+        """Whether less is better, if the header or what is above it says so, and which of them."""
+        return direction_told(self._column("utility").name, self.source.titles)
 
     def _ratings(self) -> dict[float, int]:
         """How often each rating occurs; of very many different ones those at the ends, and the rest as one between."""
@@ -753,7 +748,8 @@ class _Answers:
             mean = round(float(found["mean"]), decimals)
             told = f"{count:,} numbers are of people on their own, {number(mean)} on average{without}"
             return mean, f"{told}, not counting that {outside}" if every > count else told
-        mean = round(_mean(times), decimals)
+        inside = {value: often for value, often in times.items() if limits[0] <= value <= limits[1]}
+        mean = round(_mean(inside or times), decimals)
         lack = f"there are {'too few' if every else 'no'} numbers of people on their own{without}"
         if every and is_sum:
             lack = "numbers of people on their own are no sums over pairs"
