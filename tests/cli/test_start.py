@@ -535,3 +535,70 @@ def test_merged_cells_and_commas_are_told(tmp_path, monkeypatch, run):
     assert "numbers in 'Sales' hold commas, such as '1,020': write what is meant, 1020 or 1.020" in " ".join(
         err.split()
     )
+
+
+# --- Other sheets -----------------------------------------------------------------------------------------------
+
+RATERS = ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay")
+
+
+def workbook(path, **sheets):
+    """Write a workbook whose first sheet holds ratings in two areas, and others."""
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(path)
+    ratings = [
+        [f"2024-{1 + m:02d}", area, a, b, 1 + (m + len(a) + 2 * len(b)) % 5]
+        for m in range(6)
+        for area, team in zip(("Energy", "Retail"), (RATERS[:3], RATERS[3:])[:: (-1) ** m], strict=True)
+        for a in team
+        for b in team
+        if a != b
+    ]
+    every = {"Ratings": [["Month", "Area", "From", "About", "Stars"], *ratings], **sheets}
+    for name, rows in every.items():
+        sheet = book.add_worksheet(name)
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+    book.close()
+    return path
+
+
+TODAY = [["Who", "Area"], *([name, "Energy" if i < 3 else "Retail"] for i, name in enumerate(RATERS))]
+STAFF = [["Name", "Site"], *([name, "Leeds"] for name in RATERS)]
+
+
+@pytest.mark.parametrize(
+    ("sheets", "words"),
+    [
+        ({"Now": TODAY}, "--today my.xlsx#Now"),
+        ({"Teams today": TODAY}, "--today 'my.xlsx#Teams today'"),
+        ({"Now": TODAY, "People": STAFF}, "--today my.xlsx#Now --staff my.xlsx#People"),
+        ({"People": STAFF}, "--staff my.xlsx#People"),
+        ({"Now": [*TODAY, ["Zoe", "Retail"]]}, "--today my.xlsx#Now --staff my.xlsx#Now"),
+        ({"Now": [*TODAY[:3], ["Cleoo", "Energy"], *TODAY[4:]]}, None),  # a slip
+        ({"Now": [*TODAY[:-1], ["Fay", "Retial"]]}, None),
+        ({"Now": [["Who", "Area"], ["Xan", "Energy"], ["Yve", "Retail"]]}, None),
+        ({"Notes": [["Asked on Fridays."]]}, None),
+        ({"Twice": [*STAFF, STAFF[1]]}, None),
+    ],
+)
+def test_other_sheets_are_pointed_at_where_they_can_be_read(tmp_path, monkeypatch, run, sheets, words):
+    monkeypatch.chdir(tmp_path)
+    workbook("my.xlsx", **sheets)
+    code, out, _ = run("start", "my.xlsx", "--yes")
+    assert code == 0
+    (line,) = [line for line in out.splitlines() if line.startswith("  coterie learn my")]
+    if words is None:
+        assert "#" not in line
+    else:
+        assert f" {words} --report" in line
+        assert run(*shlex.split(line)[1:], "--time-limit", 1)[0] == 0
+
+
+def test_a_file_that_is_missing_is_told_without_a_terminal(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("start", "no such.xlsx")
+    assert code == 2
+    assert "no such.xlsx: no such file or folder" in err
+    assert "terminal" not in err

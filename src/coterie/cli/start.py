@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -13,11 +14,13 @@ from coterie.cli.output import aligned, messages, printable, results, short, wra
 from coterie.errors import InputError
 from coterie.files import is_free
 from coterie.game.game import Value
+from coterie.game.rules import read_staff
 from coterie.log import Log, read_log
 from coterie.log.options import Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
+from coterie.spreadsheets import SPREADSHEETS
 from coterie.words import counted, number, said
 
 NONE = "none"
@@ -67,7 +70,7 @@ def command(
             messages.print(line)
     copied = next(one.name for one in sorted(folder.iterdir()) if one.name != "log.json")
     results.print(f"\nWrote {folder}: {copied}, a copy of the table, and log.json, which says all this.\nGo on with")
-    for line in _next(log, folder):
+    for line in _next(log, folder, _beside(guess, log)):
         results.print(line, soft_wrap=True)
 
 
@@ -82,16 +85,30 @@ def _refused(guess: Guess) -> Iterator[str]:
             yield from wrapped(text, "", "  ")
 
 
-def _next(log: Log, folder: Path) -> Iterator[str]:
+def _beside(guess: Guess, log: Log) -> dict[str, str]:
+    """Return which other sheets of a workbook options may name."""
+    if guess.path.suffix.lower() not in SPREADSHEETS or guess.sheet is None:
+        return {}
+    from coterie.learn.beside import sheets_beside  # here, since most tables are alone
+
+    return sheets_beside(guess.path, str(guess.sheet), log)
+
+
+def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     """Yield what to type next, with sizes of teams as they were seen, and what it does."""
     seen, place = teams_seen(log), shlex.quote(str(folder))
+    everybody = len(log.agents)
+    if "staff" in beside:
+        everybody = len(read_staff(beside["staff"]).staff or ())
+        seen = replace(seen, people=everybody)
     usual = " to ".join(map(str, dict.fromkeys(seen.usual)))
     sizes = seen.bounds(len(log.coalitions))
     teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
     yield f"  coterie inspect {place}"
     single = " --per-person 1" if seen.is_one_each else ""
-    yield f"  coterie learn {place} --team-size {sizes}{single} --report report.html"
-    people = counted(len(log.agents), "person", "people")
+    sheets = "".join(f" --{name} {_sheet(path)}" for name, path in beside.items())
+    yield f"  coterie learn {place} --team-size {sizes}{single}{sheets} --report report.html"
+    people = counted(everybody, "person", "people")
     text = (
         f"which forms {teams} for {people} and writes a page to look at; it shows what people are worth to each other, "
         f"and {said(announce='teams.html')} writes one of the teams alone, to mail to everybody. Teams so far had "
@@ -100,6 +117,12 @@ def _next(log: Log, folder: Path) -> Iterator[str]:
     if single:
         text += f". {seen.now_and_then()}; leave that out if two are fine, or correct the table if these are slips"
     yield from wrapped(text, "", "")
+
+
+def _sheet(path: str) -> str:
+    """Return the path of a sheet, firm.xlsx#Today, as a shell takes it; within words, # needs no quotes."""
+    bare = path.replace("#", "")
+    return path if shlex.quote(bare) == bare else shlex.quote(path)
 
 
 def _taken(folder: Path, table: Path) -> str:

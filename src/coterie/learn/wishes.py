@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -284,6 +284,34 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str], calle
     return _assigned(_actions(given), setting, rules, new, names)
 
 
+class Known(Protocol):
+    """Who and what a log knows, or a setting."""
+
+    @property
+    def agents(self) -> tuple[str, ...]: ...
+    @property
+    def coalitions(self) -> tuple[str, ...]: ...
+    @property
+    def pool_coalitions(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class _WithNew:
+    """The same with people who are new."""
+
+    agents: tuple[str, ...]
+    coalitions: tuple[str, ...]
+    pool_coalitions: bool
+
+
+def people_today(content: Any, known: Known, rules: Rules) -> set[str]:
+    """Return who is in a team today, by an assignment among people and teams that are known, or on the staff."""
+    new = tuple(name for name in rules.staff or () if name not in known.agents)
+    everybody = _WithNew((*known.agents, *new), known.coalitions, known.pool_coalitions)
+    found = _assigned(_actions(content), everybody, rules, new, {}).strategy
+    return {agent for agent, where in found.actions.items() if where}
+
+
 def names_of_teams(content: Any) -> dict[str, str]:
     """Return what interchangeable coalitions are called by the content of a result file; of any other, nothing."""
     found = content.get("team_names") if isinstance(content, Mapping) and "data" in content else None
@@ -304,7 +332,7 @@ def _actions(content: Any) -> Mapping[str, Any]:
 
 def _assigned(
     actions: Mapping[str, Any],
-    setting: Setting,
+    setting: Known,
     rules: Rules,
     new: Sequence[str],
     names: Mapping[str, str],
