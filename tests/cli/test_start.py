@@ -168,12 +168,12 @@ def test_nothing_is_written_where_the_table_is_wrong(tmp_path, monkeypatch):
     rows = [f"{m},x,{i},{j},{(m + len(i)) % 5 + 1}" for m in range(10) for i, j in (("Ann", "Bo"), ("Bo", "Cy"))]
     rows += ["3,x,Ann,Cy,6", "4,x,Ann,Bo,2"]
     Path("t.csv").write_text("\n".join(["Month,Team,From,About,Stars", *rows]), encoding="utf-8")
-    guess = coterie.start("t.csv")
+    guess = coterie.start("t.csv", duplicates="refuse")
     assert guess.options["utility_range"] == [1.0, 5.0]
     with pytest.raises(InputError) as refused:
         guess.write("log")
     assert "row 22: 6 in the column 'Stars' is probably a typo" in str(refused.value)
-    assert "was listed before" in str(refused.value)
+    assert "is listed more than once" in str(refused.value)
     assert not Path("log").exists()
     assert "utility_range = [1.0, 5.0]" in repr(guess)
 

@@ -216,7 +216,7 @@ def test_problems_do_not_hide_each_other(csv_log):
     assert "'c' is not a member" in str(refusal.value)
     with pytest.raises(InputError) as refusal:
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,0\n1,x,a,b,0\n1,x,b,a,1\n"))
-    assert "was listed before" in str(refusal.value)
+    assert "is listed more than once" in str(refusal.value)
     assert "in one order and 1 in the other" in str(refusal.value)
 
 

@@ -53,7 +53,7 @@ def refusal(folder, **options):
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n1,x,a,b,1\n"},
-            r"row 3: .* was listed before, expected one row per",
+            r"rows 2 and 3: .* is listed more than once, expected one row per",
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,b,0\n1,x,b,a,0.5\n"},
@@ -69,7 +69,7 @@ def refusal(folder, **options):
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n", "memberships": FIVE + "1,b,x\n"},
-            r"memberships.csv, row 7: .* expected one row per agent, coalition and sample",
+            r"memberships.csv, rows 3 and 7: .* expected one row per agent, coalition and sample",
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n", "memberships": FIVE + "1,,x\n"},
@@ -78,7 +78,7 @@ def refusal(folder, **options):
         ({"totals": TOTALS + "1,a,0\n"}, r"totals say nothing without a table memberships"),
         (
             {"totals": TOTALS + "1,a,0\n1,a,0\n", "memberships": FIVE},
-            r"totals.csv, row 3: .* expected one row per agent and sample",
+            r"totals.csv, rows 2 and 3: .* expected one row per agent and sample",
         ),
         (
             {"totals": TOTALS + "1,a,2\n2,a,2\n", "memberships": FIVE},
@@ -280,3 +280,20 @@ def test_two_who_met_nobody_else_may_differ_in_an_asymmetric_log(csv_log):
     folder = csv_log(memberships=MEMBERS + "1,a,x\n1,b,x\n1,a,y\n1,b,y\n", totals=TOTALS + "1,a,2\n1,b,-2\n")
     assert "totals are 2 and -2" in refusal(folder)
     assert not coterie.read_log(folder, symmetric=False).symmetric
+
+
+TWICE = PAIRS + "1,x,a,b,0.5\n1,x,a,c,1\n1,x,a,b,0.5\n1,x,b,a,0\n1,x,a,c,0\n2,x,a,c,1\n1,x,a,c,-0.25\n"
+
+
+def test_rows_about_the_same_are_named_together(csv_log):
+    told = refusal(csv_log(pairs=TWICE), symmetric=False)
+    assert "pairs.csv, rows 2 and 4: sample '1', coalition 'x', agent 'a', partner 'b' is listed more than once" in told
+    assert 'the same goes for rows 3, 6 and 8; if forms were sent twice, duplicates="last" takes the last' in told
+
+
+def test_many_rows_about_the_same_are_counted(csv_log):
+    rows = "".join(f"{t},x,a,b,0.5\n" * 2 for t in range(15))
+    told = refusal(csv_log(pairs=PAIRS + rows))
+    assert "pairs.csv, rows 2 and 3: " in told
+    assert "rows 4 and 5; rows 6 and 7;" in told
+    assert "rows 20 and 21; 5 more rows;" in told

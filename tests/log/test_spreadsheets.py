@@ -196,7 +196,7 @@ def test_choices_are_pairs_who_agree_or_not(csv_log):
     ]:
         with pytest.raises(InputError, match=message):
             coterie.read_log(csv_log(choices=text), **options)
-    with pytest.raises(InputError, match="was listed before, expected one row per agent, coalition and sample"):
+    with pytest.raises(InputError, match="is listed more than once, expected one row per agent, coalition and sample"):
         coterie.read_log(csv_log(choices=text + "1,x,a,no\n"))
     single = csv_log(whatever=text) / "whatever.csv"
     assert coterie.read_log(single, symmetric=False).rows == 8

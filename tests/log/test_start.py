@@ -136,7 +136,10 @@ def test_teams_and_members_that_are_listed_twice(saved):
     with pytest.raises(InputError) as refused:
         coterie.read_log(saved([("sample", "team", "members", "score"), *rows]), utility_range=(0, 10))
     told = str(refused.value)
-    assert "row 50: sample 'Hack 0', coalition 'The Wild 0 Foxs' was listed before, expected one row per" in told
+    assert (
+        "rows 2 and 50: sample 'Hack 0', coalition 'The Wild 0 Foxs' is listed more than once, expected one row per"
+        in told
+    )
     assert "row 51: sample 'Hack 3'" in told
     assert "expected every member of a team once" in told
 

@@ -31,7 +31,7 @@ SELDOM: dict[str, tuple[str, ...]] = {
     "More about the answer": ("date",),
     "More about teams": ("rules", "quota", "left_behind", "stability"),
     "More about the log": (
-        *("clean_names", "separators", "blanks", "blank_words", "absent_words", "skip_rows", "summaries"),
+        *("clean_names", "separators", "blanks", "blank_words", "absent_words", "skip_rows", "summaries", "duplicates"),
         *("symmetric", "symmetrize"),
         *("actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
         *("engine", "memory_limit"),

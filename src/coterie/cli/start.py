@@ -16,7 +16,7 @@ from coterie.files import is_free
 from coterie.game.game import Value
 from coterie.game.rules import read_staff
 from coterie.log import Log, read_log
-from coterie.log.options import Totals, call_options
+from coterie.log.options import Duplicates, Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
@@ -225,13 +225,17 @@ def _reader(one: Answer) -> Any:
     """Return what reads the answer to a question."""
     if isinstance(one.value, bool):
         return _yes_or_no
-    if one.name in {"totals", "value"}:
-        return _word_of(Totals if one.name == "totals" else Value)
+    if one.name in WORDS:
+        return _word_of(WORDS[one.name])
     if one.name == "separators":
         return _separators
     if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
+
+
+WORDS = {"totals": Totals, "value": Value, "duplicates": Duplicates}
+"""What is answered with one of several words."""
 
 
 def _yes_or_no(given: str) -> bool:

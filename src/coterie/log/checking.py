@@ -242,8 +242,7 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
         what = refusals.no_members(rows[0]["coalition"], rows[0]["sample"])
         problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
     if is_listed and (rows := scored.some(queries.repeated(engine.name(AS_WRITTEN), ("sample", "coalition")))):
-        values = {name: rows[0][name] for name in ("sample", "coalition")}
-        problems.append(scored.refusal(rows, refusals.duplicate("scores", values), int(rows[0]["repeats"])))
+        problems.append(_repeated(scored, rows, ("sample", "coalition"), refusals.LISTED_SCORES))
     elif shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
         scores = (rows[0]["smallest"], rows[0]["utility"])
         what = refusals.scores_differ(rows[0]["coalition"], rows[0]["sample"], scores)
@@ -388,16 +387,35 @@ def _distinct_rows(table: _Table, rows: int, pairs: _Table | None = None) -> lis
 
 
 def _first_repeated(table: _Table) -> Iterator[Refusal]:
-    """Yield the refusal of rows that repeat an earlier one."""
+    """Yield the refusal of rows about the same."""
     # Two different rows may share a hash, so the rows themselves have the last word.
     rows = table.some(queries.repeated(table.view, table.names))
-    if rows:
-        values = {name: rows[0][name] for name in table.names}
+    if rows and table.is_listed:
         count = int(rows[0]["repeats"])
-        if table.is_listed and count <= len(rows):
+        if count <= len(rows):
             count = len({row["row_index"] for row in rows})
-        what = refusals.duplicate("listed members" if table.is_listed else table.source.table, values)
+        what = refusals.duplicate("listed members", {name: rows[0][name] for name in table.names})
         yield table.refusal(rows, what, count)
+    elif rows:
+        yield _repeated(table, rows, table.names, table.source.table)
+
+
+def _repeated(table: _Table, rows: Sequence[dict[str, Any]], keys: Sequence[str], kind: str) -> Refusal:
+    """Return the refusal of rows about the same, each with the first about that."""
+    together: dict[tuple[Any, ...], list[str]] = {}
+    for row in rows:
+        of_first = {"file_name": row["first_file_name"], "row_index": row["first_row_index"]}
+        found = together.setdefault(tuple(row[key] for key in keys), [_place(table, of_first)])
+        found.append(_place(table, row))
+    places = [refusals.in_rows_about(several) for several in together.values()]
+    values = {name: rows[0][name] for name in keys}
+    what = refusals.duplicate(kind, values, places[1:], int(rows[0]["repeats"]) - len(rows))
+    return Refusal(table.source.shown, what, places=places[0])
+
+
+def _place(table: _Table, row: Mapping[str, Any]) -> str:
+    (shown,) = table.source.row_numbers([int(row["row_index"])])
+    return str(shown) if len(table.source.files) < 2 else f"{shown} of {PurePath(row['file_name']).name}"
 
 
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:

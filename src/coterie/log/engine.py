@@ -19,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -86,6 +86,9 @@ class Engine(ABC):
     @abstractmethod
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
         """Name a query; `stored` keeps its result on disk, for what is read several times."""
+
+    keeps_order: ClassVar[bool] = True
+    """Whether rows of a table have an order, whatever it is read from."""
 
     @abstractmethod
     def lookup(self, view: str, table: pa.Table) -> None:

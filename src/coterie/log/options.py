@@ -58,6 +58,9 @@ Blanks = Literal["skip", "absent", "refuse"]
 Summaries = Literal["skip", "keep"]
 """What becomes of rows that sum others up."""
 
+Duplicates = Literal["refuse", "first", "last", "mean"]
+"""What becomes of several rows about the same."""
+
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
 
@@ -336,6 +339,16 @@ class CommonOptions(TypedDict, total=False):
             "Rows that sum others up (Total, Average, ...): skip them and say which, or keep them like any other.",
             Word(Summaries),
             default="skip",
+        ),
+    ]
+    duplicates: Annotated[
+        Duplicates | None,
+        Option(
+            _one_of(Duplicates),
+            "Several rows about the same (pair, team and round): refuse them, or take the first, the last or the mean "
+            "of their numbers, and say how many they are.",
+            Word(Duplicates),
+            default="refuse",
         ),
     ]
     utility_range: Annotated[

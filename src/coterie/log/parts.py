@@ -22,7 +22,7 @@ ALIKE = (
 
 OUTDATED = (
     "columns", "sheet", "clean_names", "blanks", "blank_words", "absent_words", "skip_rows", "since", "until", "engine",
-    "totals", "feedback",
+    "totals", "feedback", "duplicates",
 )  # fmt: skip
 """Options that say how tables were read, which they are now."""
 

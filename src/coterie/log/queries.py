@@ -270,11 +270,13 @@ def distinct(hashed: Mapping[str, Sequence[str]]) -> str:
 
 
 def repeated(view: str, keys: Sequence[str]) -> str:
-    """Return each key that several rows share, with the first row but one that has it."""
+    """Return each row but the first of those that share a key, with where that is."""
     named = ", ".join(keys)
+    each = f"OVER (PARTITION BY {named} ORDER BY file_name, row_index)"
+    first = ", ".join(f"first_value({column}) {each} AS first_{column}" for column in ("file_name", "row_index"))
     return (
-        f"SELECT {named}, file_name, row_index, (count(*) OVER ()) AS repeats FROM (SELECT {named}, file_name, "
-        f"row_index, row_number() OVER (PARTITION BY {named} ORDER BY file_name, row_index) AS place "
+        f"SELECT {named}, file_name, row_index, first_file_name, first_row_index, (count(*) OVER ()) AS repeats FROM ("
+        f"SELECT {named}, file_name, row_index, {first}, row_number() {each} AS place "
         f"FROM {view}) AS numbered WHERE place > 1 ORDER BY file_name, row_index LIMIT {MOST_ROWS}"
     )
 

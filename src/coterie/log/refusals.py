@@ -23,8 +23,12 @@ class Refusal:
     """The first rows that have it, by the numbers that a spreadsheet shows."""
     count: int = 0
     """How many rows have it."""
+    places: str = ""
+    """Where it is, where that is more than rows one by one."""
 
     def __str__(self) -> str:
+        if self.places:
+            return f"{self.file}, {self.places}: {self.what}"
         if not self.rows:
             return f"{self.file}: {self.what}"
         first, *others = self.rows
@@ -198,16 +202,36 @@ def with_herself(agent: str) -> str:
     return f"agent {agent!r} is paired with themselves, expected two agents"
 
 
-def duplicate(table: str, values: Mapping[str, Any]) -> str:
-    """Word a row that repeats an earlier one."""
+def duplicate(table: str, values: Mapping[str, Any], others: Sequence[str] = (), more: int = 0) -> str:
+    """Word rows about the same; `others` are the places of further ones about something else, and so many `more`."""
     expected = {
         "memberships": "agent, coalition and sample", "totals": "agent and sample", "scores": "coalition and sample",
+        LISTED_SCORES: "coalition and sample",
     }  # fmt: skip
     if table == "listed members":
         return f"{_shown(values)} was listed before, expected every member of a team once"
-    return (
-        f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
+    also = "; ".join([*others, *([f"{more:,} more rows"] if more > 0 else [])])
+    also = f"; the same goes for {also}" if also else ""
+    helps = (
+        f"; if forms were sent twice, {said(duplicates='last')} takes the last, {said(duplicates='mean')} the mean"
+        if table != LISTED_SCORES
+        else ""
     )
+    about = expected.get(table, "pair, coalition and sample")
+    return f"{_shown(values)} is listed more than once, expected one row per {about}{also}{helps}"
+
+
+LISTED_SCORES = "listed scores"
+"""Scores of teams whose members are listed: two teams may have one name, and none is dropped."""
+
+
+def in_rows_about(rows: Sequence[str]) -> str:
+    """Word where the same is told several times.
+
+    >>> in_rows_about(["3", "7", "9"])
+    'rows 3, 7 and 9'
+    """
+    return f"row{'s' if len(rows) > 1 else ''} {_and(rows)}"
 
 
 def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -> str:

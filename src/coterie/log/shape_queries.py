@@ -169,6 +169,49 @@ def some_names(members: str, pattern: str) -> str:
     )
 
 
+def doubles(view: str, keys: Sequence[str], value: str | None) -> str:
+    """Return how many rows repeat what another is about, and about how many things rows differ in their `value`."""
+    number = _value(value)
+    several = (
+        f"SELECT count(*) AS n, min({number}) AS smallest, max({number}) AS largest FROM {view} "
+        f"WHERE {_has(value)} GROUP BY {', '.join(keys)} HAVING count(*) > 1"
+    )
+    return (
+        "SELECT coalesce(sum(n - 1), 0) AS n_rows, coalesce(sum(CASE WHEN smallest <> largest THEN 1 ELSE 0 END), 0) "
+        f"AS different FROM ({several}) AS several"
+    )
+
+
+def one_of_doubles(view: str, columns: Sequence[str], keys: Sequence[str], value: str | None, which: str) -> str:
+    """Return one of several rows about the same: the "first" or the "last" with a `value`, or the "mean" of values.
+
+    What should be a number and is none stays, to be refused.
+    """
+    each, order = f"PARTITION BY {', '.join(keys)}", "DESC" if which == "last" else "ASC"
+    lacks = f"CASE WHEN {_has(value)} THEN 0 ELSE 1 END"
+    chosen = list(columns)
+    if which == "mean" and value == "utility":
+        ends = [f"{end}({_value(value)}) OVER ({each})" for end in ("min", "max", "sum", "count")]
+        # Of equal numbers the mean is exactly that.
+        mean = (
+            f"CASE WHEN NOT {queries.is_finite()} OR {ends[0]} = {ends[1]} THEN utility ELSE {ends[2]} / {ends[3]} END"
+        )
+        chosen[chosen.index("utility")] = f"{mean} AS utility"
+    wrong = f"(NOT {queries.is_finite()} AND NOT {NO_UTILITY})" if value == "utility" else "(1 = 0)"
+    place = f"row_number() OVER ({each} ORDER BY {lacks}, file_name {order}, row_index {order}) AS place"
+    numbered = f"SELECT {', '.join(chosen)}, {place}, CASE WHEN {wrong} THEN 1 ELSE 0 END AS is_wrong FROM {view}"
+    return f"SELECT {', '.join(columns)} FROM ({numbered}) AS numbered WHERE place = 1 OR is_wrong = 1"
+
+
+def _has(value: str | None) -> str:
+    """Return whether a row has a value, if rows have any."""
+    return {"utility": queries.is_finite(), "choice": f"NOT {NO_CHOICE}"}.get(value or "", "(1 = 1)")
+
+
+def _value(value: str | None) -> str:
+    return f"CASE WHEN {queries.is_finite()} THEN utility END" if value == "utility" else value or "0"
+
+
 def memberships(view: str) -> str:
     """Return who was where."""
     return f"SELECT sample, agent, coalition, {', '.join(PLACE)} FROM {view}"

@@ -139,6 +139,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
             engine, table, views[table.source.table], options, is_listed=is_listed
         )
         notes += told
+        views[table.source.table], told = _once(engine, table, views[table.source.table], options, is_listed=is_listed)
+        notes += told
     outcome = tables[-1]
     written = engine.name(views[outcome.source.table])
     engine.view(AS_WRITTEN, shape_queries.as_written(written) if is_listed else queries.columns_of(written, ("*",)))
@@ -363,6 +365,46 @@ def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_lis
         who = "the person still counts as a teammate" if blanks == 1 else "these people still count as teammates"
         advice = f": {who} of the others there; if they were not there, say {said(blanks='absent')}"
     return view, [f"{lack}{_saying(texts)} and {skipped}{advice}"]
+
+
+ABOUT = {
+    "pairs": ("sample", "coalition", "agent", "partner"),
+    "records": ("sample", "agent", "coalition"),
+    "totals": ("sample", "agent"),
+    "scores": ("sample", "coalition"),
+    "choices": ("sample", "coalition", "agent"),
+    "memberships": ("sample", "agent", "coalition"),
+}
+"""What a row of each shape is about, which no other row should be."""
+
+
+def _once(engine: Engine, table: Table, view: str, options: Options, *, is_listed: bool) -> tuple[str, list[str]]:
+    """Return a view with one of several rows about the same, and how many there were; `is_listed` as in `_filled`."""
+    which, shown = options["duplicates"], table.source.shown
+    if which == "refuse":
+        return view, []
+    if is_listed:
+        raise InputError(
+            f"{said(duplicates=which)} is about rows of pairs and people; {shown} lists teams, of which two may have "
+            "one name: delete rows that are there twice"
+        )
+    if which != "mean" and not engine.keeps_order:
+        raise InputError(f"{said(duplicates=which)}: Spark keeps no order of rows; say {said(duplicates='mean')}")
+    if which == "mean" and table.shape == "choices":
+        raise InputError(f"{said(duplicates=which)}: choices have no mean; say {said(duplicates='last')}, or first")
+    keys = ABOUT[table.shape]
+    value = next((one for one in schema.SHAPES[table.shape] if one in {"utility", "choice"}), None)
+    (found,) = engine.rows(shape_queries.doubles(engine.name(view), keys, value))
+    if not (count := int(found["n_rows"])):
+        return view, []
+    query = shape_queries.one_of_doubles(engine.name(view), table.kept, keys, value, which)
+    engine.view(f"once_{view}", query, stored=True)
+    repeats = "repeats what another is about and counts" if count == 1 else "repeat what others are about and count"
+    different = int(found["different"])
+    taken = (
+        f"the {which} is taken where they differ ({counted(different, 'case')})" if different else "they say the same"
+    )
+    return f"once_{view}", [f"{counted(count, 'row')} of {shown} {repeats} once: {taken}"]
 
 
 def _texts(engine: Engine, view: str, condition: str) -> dict[str, int]:

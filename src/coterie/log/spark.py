@@ -79,6 +79,8 @@ def _is_not_of_the_gateway(record: logging.LogRecord) -> bool:
 class SparkEngine(Engine):
     """Spark, with the user's session or one on this machine."""
 
+    keeps_order = False
+
     def __init__(self, session: Any = None, *, threads: int | None = None) -> None:
         super().__init__()
         self._session = local_session(threads) if session is None else session

@@ -29,7 +29,7 @@ from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
-from coterie.log.shapes import loaded
+from coterie.log.shapes import ABOUT, loaded
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.spreadsheets import Workbook
@@ -57,6 +57,7 @@ QUESTIONS: dict[str, str] = {
     "coalitions": "How many teams are there at once?",
     "value": "What is a team worth to a member: the sum over teammates (total) or their average (average)?",
     "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss; ü, ue, u) only?",
+    "duplicates": "What if several rows are about the same: refuse them, or take the first, the last or the mean?",
 }
 """What is asked about each thing that is guessed."""
 
@@ -80,6 +81,7 @@ LABELS: dict[str, str] = {
     "coalitions": "how many teams",
     "value": "a team is worth",
     "clean_names": "merge spellings",
+    "duplicates": "rows about the same",
 }
 """What each thing that is guessed is, in a few words."""
 
@@ -102,6 +104,9 @@ ON_BOTH_SIDES = 10
 
 WORDS_SHOWN = 5
 """How many words among numbers are shown."""
+
+MANY_DOUBLES = 10
+"""Where more than one in so many rows repeats what another is about, these are hardly forms that were sent twice."""
 
 FEW_ROUNDS, SELDOM = 12, 5
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
@@ -374,6 +379,7 @@ class _Answers:
         found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
         if own == self._totals and not self._of_teams:
             found.insert(-1, self._said(self._same_totals()))
+        found[1:1] = self._doubles()
         found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         if found[-1].value:
@@ -467,6 +473,27 @@ class _Answers:
         shown = some((" and ".join(map(repr, one)) for one in found), LISTED)
         several = counted(len(found), "name has", "names have")
         return Answer("clean_names", True, f"{several} several spellings: {shown}")
+
+    def _doubles(self) -> list[Answer]:
+        """Ask what becomes of several rows about the same, where there are such."""
+        if self.shape == "listed scores":
+            return []
+        value = "choice" if self.shape == "choices" else "utility"
+        (found,) = self.engine.rows(shape_queries.doubles(self._view, ABOUT[self.shape], value))
+        doubles, different = int(found["n_rows"]), int(found["different"])
+        if not doubles:
+            return []
+        told = (
+            f"{counted(doubles, 'row')} {'repeats what another is' if doubles == 1 else 'repeat what others are'} about"
+        )
+        (whole,) = self.engine.rows(shape_queries.count(self._view, "(1 = 1)"))
+        if MANY_DOUBLES * doubles > int(whole["n"]):
+            told += ": is there a column that says more about when or where?"
+            return [Answer("duplicates", "refuse", told)]
+        if not different:
+            return [Answer("duplicates", "first", f"{told}; they say the same")]
+        which = "last" if self.shape == "choices" else "mean"
+        return [Answer("duplicates", which, f"{told}; they differ in {counted(different, 'case')}")]
 
     def _symmetric(self) -> Answer:
         row = self.engine.table(shape_queries.both_ways(self._view)).to_pylist()[0]
