@@ -137,12 +137,18 @@ def readings(name: str) -> frozenset[str]:
     letters = _signed(name)
     if letters.isascii():
         return frozenset([letters])
-    one = ["".join(AS_ONE.get(c, c) for c in _without_accents(letter)) for letter in letters]
-    two = [AS_TWO.get(letter, short) for letter, short in zip(letters, one, strict=True)]
-    choices = [(short,) if short == long else (short, long) for short, long in zip(one, two, strict=True)]
-    if sum(len(several) > 1 for several in choices) > MOST_AS_TWO:
-        return frozenset(["".join(one), "".join(two)])
+    short = "".join(AS_ONE.get(letter, letter) for letter in _without_accents(letters))
+    several = sum(map(letters.count, AS_TWO))
+    if not several:
+        return frozenset([short])
+    choices = [(AS_TWO[letter], _one(letter)) if letter in AS_TWO else (_one(letter),) for letter in letters]
+    if several > MOST_AS_TWO:
+        return frozenset([short, "".join(ways[0] for ways in choices)])
     return frozenset("".join(chosen) for chosen in product(*choices))
+
+
+def _one(letter: str) -> str:
+    return letter if letter.isascii() else "".join(AS_ONE.get(c, c) for c in _without_accents(letter))
 
 
 def _without_accents(letters: str) -> str:

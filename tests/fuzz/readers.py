@@ -432,6 +432,7 @@ WORDS = (
     "--max-moves", "--value", "--stability", "--goal", "--missing", "--adaptive", "--since", "--until",
     "--min-samples", "--sheet", "--clean-names", "--blanks", "--agents", "--samples", "--gap", "--truth", "--fresh",
     "--memory-limit", "--threads", "--engine", "--collect", "--change-at-most", "--feedback", "--totals", "-h",
+    "--duplicates",
 )  # fmt: skip
 VALUES = (
     "0.5", "1e-300", "1e-323", "0", "1", "2", "-1", "nan", "inf", "1e400", "-1e-5", "99999999999999999999", "", " ",

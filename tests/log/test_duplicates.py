@@ -142,3 +142,14 @@ def test_start_asks_where_there_are_doubles(tmp_path):
     )
     with pytest.raises(InputError, match="rows 2 and 22: "):
         guess.write(tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_spark_takes_the_mean(csv_log, spark):
+    folder = csv_log(pairs=TWICE)
+    log = coterie.read_log(folder, symmetric=False, duplicates="mean", spark=spark)
+    assert utilities(log) == {"ab": 0.5, "ac": 0.25, "ba": 0.0}
+    with pytest.raises(InputError, match="Spark keeps no order of rows"):
+        coterie.read_log(folder, symmetric=False, duplicates="last", spark=spark)
+    with pytest.raises(InputError, match="is listed more than once"):
+        coterie.read_log(folder, symmetric=False, spark=spark)

@@ -180,3 +180,13 @@ def test_names_that_are_close():
     assert close_to("Bjron", people) == ["Björn Åkesson"]
     assert close_to("Diaz, Carmen", people) == ["Carmen Díaz"]
     assert close_to("Zoe", people) == []
+
+
+@pytest.mark.slow
+def test_spark_tells_and_merges_the_same(csv_log, spark):
+    folder = csv_log(pairs=ratings().to_csv(index=False))
+    for said in ({}, {"clean_names": True}):
+        there = coterie.read_log(folder, symmetric=False, spark=spark, **said)
+        here = coterie.read_log(folder, symmetric=False, **said)
+        assert there.agents == here.agents
+        assert set(here.notes) <= set(there.notes)

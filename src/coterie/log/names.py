@@ -48,10 +48,11 @@ def spellings(names: Iterable[str], apart: Collection[Two] = ()) -> list[tuple[s
     []
     """
     found = []
-    for several in _by(in_order(names), checks.readings):
+    for several in _by(dict.fromkeys(names), checks.readings):
         is_one = not apart or not any(frozenset(two) in apart for two in combinations(several, 2))
         found += [several] if is_one else _by(several, lambda name: (plain(name),))
-    return [several for several in found if len(several) > 1]
+    by_first = {several[0]: several for several in found if len(several) > 1}
+    return [by_first[first] for first in in_order(by_first)]
 
 
 def spelled_without_accents(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -80,7 +81,7 @@ def _by(names: Iterable[str], keys: Callable[[str], Iterable[str]]) -> list[tupl
             place |= {key: first for one in groups[other] for key in keys(one)}
             groups[other] = []
         place |= dict.fromkeys(mine, first)
-    return [tuple(in_order(several)) for several in groups if several]
+    return [in_order(several) if len(several) > 1 else tuple(several) for several in groups if several]
 
 
 def cleaned(times: Mapping[str, int], apart: Collection[Two] = ()) -> dict[str, str]:
