@@ -13,7 +13,7 @@ import pytest
 import command_pages
 import outputs
 import pictures
-from coterie.learn.summary import GLOSSARY
+from coterie.learn.glossary import GLOSSARY
 from test_architecture import ROOMS, TOOLS
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ import pytest
 
 import coterie
 from coterie.cli import targets
-from coterie.learn.summary import GLOSSARY, glossary
+from coterie.learn.glossary import GLOSSARY, glossary
 from report_logs import made
 
 

@@ -9,7 +9,7 @@ import coterie
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
 from coterie.learn.more_samples import LONGEST, times_as_long
-from coterie.learn.summary import more_needed, rounded, what_is_sure
+from coterie.learn.promises import more_needed, rounded, what_is_sure
 from coterie.simulate import FirmPlan, Simulation, rated_firm
 from coterie.statistics.statistics import Statistics
 

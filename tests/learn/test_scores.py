@@ -9,19 +9,9 @@ import pytest
 
 from coterie import Log, Rules, StableLearner, compare
 from coterie.cli.result_text import card
-from coterie.learn.summary import (
-    GLOSSARY,
-    against_today,
-    expected_worth,
-    glossary,
-    less_well_off,
-    mean_score,
-    own_scores,
-    own_worth,
-    team_levels,
-    unit_of_people,
-    what_options_are,
-)
+from coterie.learn.amounts import mean_score, own_scores, own_worth, team_levels, unit_of_people
+from coterie.learn.glossary import GLOSSARY, glossary
+from coterie.learn.summary import against_today, expected_worth, less_well_off, what_options_are
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows
 

@@ -9,8 +9,10 @@ import pytest
 from coterie import Result, Strategy
 from coterie.certificates.certificate import Doubt, Witness
 from coterie.game.rules import TeamSize
+from coterie.learn.amounts import shown_worth, team_levels, what_levels_are
 from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
+from coterie.learn.promises import how_much, what_would_help
 from coterie.learn.result import Data, Together
 from coterie.learn.summary import (
     against_today,
@@ -20,13 +22,8 @@ from coterie.learn.summary import (
     for_readers,
     full_teams,
     gains_elsewhere,
-    how_much,
     less_well_off,
     option_labels,
-    shown_worth,
-    team_levels,
-    what_levels_are,
-    what_would_help,
     who_changes,
 )
 

@@ -5,8 +5,8 @@ import pytest
 import xlsxwriter
 
 import coterie
+from coterie.learn.amounts import what_neutral_is
 from coterie.learn.result import Data
-from coterie.learn.summary import what_neutral_is
 from coterie.learn.wishes import wishes_about
 
 PEOPLE = ("Ann Lee", "Anna Poe", "Bo Ray", "Cy Fox")

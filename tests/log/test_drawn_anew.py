@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.learn.summary import NO_RANGE, NOTHING_KNOWN, expected_worth, what_is_sure
+from coterie.learn.promises import NOTHING_KNOWN, what_is_sure
+from coterie.learn.summary import NO_RANGE, expected_worth
 from coterie.log.drawn_anew import MAY_MEAN_NOTHING, Differing, drawn_anew
 
 PLACES = ("Window", "Door", "Board", "Corner", "Shelf", "Wall")

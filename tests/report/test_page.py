@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.learn.summary import NOTHING_SURE, guesses, so_far
+from coterie.learn.promises import NOTHING_SURE
+from coterie.learn.summary import guesses, so_far
 from coterie.learn.warnings import TOO_FEW
 from coterie.log.inspection import inspect_log
 from coterie.report import report_html

@@ -31,8 +31,8 @@ from coterie.learn.assemble import by_range
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, called_by, taken_over, usual_value
 from coterie.learn.options import LITTLE, SMALLEST
+from coterie.learn.promises import FOR_ANY_TEAMS
 from coterie.learn.result import STEPS, Result
-from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.learn.warnings import SAYS_NOTHING
 from coterie.learn.wishes import Wishes, wishes_about
 from coterie.log.log import Log, as_log

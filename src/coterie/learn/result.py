@@ -388,6 +388,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
+        from coterie.learn.promises import what_is_sure
         from coterie.learn.summary import (
             against_today,
             better_places,
@@ -397,7 +398,6 @@ class Result:
             people_rows,
             recommendation,
             so_far,
-            what_is_sure,
         )
         from coterie.learn.team_names import with_team_names
 

@@ -3,11 +3,10 @@
 Wherever a result is shown, on the terminal, in a report or in a notebook, these are its words.
 """
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,54 +14,38 @@ from coterie.arrays import BoolArray
 from coterie.game.admissible import named_as_today
 from coterie.game.rules import EACH, TeamSize
 from coterie.game.strategy import Strategy
-from coterie.learn.more_samples import LONGEST
-from coterie.learn.options import LITTLE, RANGE, SMALLEST
-from coterie.learn.result import NAMED, STEPS, Result
-from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
-from coterie.log.options import TEAM_SCORES
-from coterie.words import GUESS, alphabetical, better_by, chance, counted, decimals, number, percent, said, signed, some
-
-if TYPE_CHECKING:
-    from coterie.certificates.certificate import Doubt
-
-GLOSSARY: dict[str, str] = {
-    "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
-    "coalition": "a kind of team: an area, a room, a project",
-    "round": "one period in which everybody's teams were fixed: a day, a month, a term (in files: sample)",
-    "surely": "proven from the log at the stated confidence, not just estimated",
-    "surely stay": "proven to have nothing to gain, all of them together",
-    "best alternative": "the step that would be best for somebody by what the log makes most likely",
-    "holdout": "proven on rounds that were set aside while the teams were chosen",
-    "paired": "proven for all teams at once, so that it does not matter how these were chosen",
-    "paper": "the bound of the published method, wider than the others",
-    "own part": "the score of a team is made of its pairs; this is what those of somebody with the others there score",
-    "least well off": "whoever has least by the best guess, with what is expected of them",
-    "gain by moving": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
-    "more than any change by the best guess alone",
-    "option": "an assignment that none of the others beats in everything",
-}  # fmt: skip
-"""Words that not everybody knows -> what they mean."""
-
-
-ANY_TEAMS = "Proven for all teams at once, however these were chosen."
-
-FOR_ANY_TEAMS = (
-    f"{ANY_TEAMS} For teams of its own, learn may prove a smaller limit, as it sets rounds aside that do not choose."
+from coterie.learn.amounts import (
+    OWN_PART,
+    as_on_scale,
+    aside,
+    has_range,
+    is_on_scale,
+    likely_range,
+    likely_worth,
+    mean_score,
+    options_tell_scores,
+    own_worth,
+    per_teammate,
+    places_of_people,
+    points_per_team,
+    scaled,
+    shown_change,
+    shown_gain,
+    shown_level,
+    shown_worth,
+    size_of_gain,
+    tells_scores,
+    unit_of_people,
+    what_neutral_is,
+    what_own_part_is,
+    what_zero_is,
+    with_unit,
+    worse_than_neutral,
 )
-"""Why `certify` and `coverage` say something else than `learn` of the same teams."""
-
-
-def glossary(text: str) -> list[tuple[str, str]]:
-    """Return the unusual words that a text uses, and what they mean.
-
-    Examples
-    --------
-    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 rounds"))
-    'certificate, round, holdout'
-    """
-    low = text.lower()
-    found = [(word, meaning) for word, meaning in GLOSSARY.items() if re.search(rf"\b{word}s?\b", low)]
-    return [one for one in found if one[0] != "surely" or low.replace("surely stay", "").count("surely")]
+from coterie.learn.options import LITTLE, RANGE, SMALLEST
+from coterie.learn.result import STEPS, Result
+from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
+from coterie.words import GUESS, alphabetical, chance, counted, decimals, percent, said, signed
 
 
 def recommendation(result: Result) -> str:
@@ -84,7 +67,7 @@ def cut_short(result: Result) -> str:
 def so_far(result: Result) -> str:
     """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
     level = level_so_far(result)
-    amount = _with_unit(level, result)
+    amount = with_unit(level, result)
     return f"So far: {amount} per teammate, the average of what was read." if level else ""
 
 
@@ -205,11 +188,6 @@ def for_readers(text: str) -> str:
     return " ".join(part for part in kept if part) or text
 
 
-def has_range(result: Result) -> bool:
-    """Return whether it is known where what the recommendation is worth lies; what the log contradicts is no range."""
-    return bool(result.options) and result.options[0].expected_range is not None and not result.contradicted
-
-
 NO_RANGE = "no range is known, and the best of many guesses often turns out worse"
 """What is told of expected values beside which no range stands."""
 
@@ -223,224 +201,24 @@ def expected_worth(result: Result) -> str:
     lack = "" if first.expected_range is not None else NO_RANGE
     if level is None:
         places = decimals(ends)
-        told = _with_unit(shown_gain(result, each, places), result)
+        told = with_unit(shown_gain(result, each, places), result)
         likely_to_be = likely_range(ends, lambda end: shown_gain(result, end, places))
-        return f"{told} per person{_aside(likely_to_be or lack)}"
+        return f"{told} per person{aside(likely_to_be or lack)}"
     if tells_scores(result):
         scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in ends)
         places, score = decimals(scores), mean_score(result, result.strategy, each) or 0.0
         neutral = what_neutral_is(result) if result.data.has_scale and result.data.totals != "team-scores" else ""
         less = "less is better" if result.data.lower_is_better and not neutral else ""
-        told = f"{_with_unit(f'{score:.{places}f}', result)} per team"
-        return told + _aside(likely_range(scores, lambda end: f"{end:.{places}f}") or lack, neutral, less)
+        told = f"{with_unit(f'{score:.{places}f}', result)} per team"
+        return told + aside(likely_range(scores, lambda end: f"{end:.{places}f}") or lack, neutral, less)
     levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
     places = decimals(levels)
     neutral = what_neutral_is(result) if result.data.has_scale else ""
-    told = f"{_with_unit(shown_level(result, level, places), result)} per teammate"
+    told = f"{with_unit(shown_level(result, level, places), result)} per teammate"
     likely_to_be = likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places))
-    told += _aside(likely_to_be or lack, neutral)
+    told += aside(likely_to_be or lack, neutral)
     in_all = shown_gain(result, each, decimals(ends))
     return told if result.value == "average" else f"{told}, {in_all} per person over all teammates"
-
-
-def tells_scores(result: Result) -> bool:
-    """Return whether what is expected is told as the score of a team, which is what was seen: a sum, or an average.
-
-    Where another value is asked for than the scores have, people's values do not add up to them.
-    """
-    return result.value == TEAM_SCORES.get(result.data.totals) and result.strategy.is_pure
-
-
-def options_tell_scores(result: Result) -> bool:
-    """Return whether options are told as scores of teams: sums over more pairs are no better or worse for that."""
-    counts = {_pairs_and_teams(one.strategy) for one in result.options if one.strategy.is_pure}
-    return tells_scores(result) and (result.data.totals != "team-scores" or len(counts) <= 1)
-
-
-def mean_score(result: Result, strategy: Strategy, each: float) -> float | None:
-    """Return what a team is expected to score, given what a person is expected to have; None where there is no team.
-
-    Averages are those over people. Sums: every pair counts for both of its people, and once in the score.
-    """
-    level = per_teammate(result, strategy, each)
-    if level is None or result.data.totals != "team-scores":
-        return None if level is None else result.data.on_scale(level)
-    pairs, teams = _pairs_and_teams(strategy)
-    return result.data.on_scale(level) * pairs / teams
-
-
-def _pairs_and_teams(strategy: Strategy) -> tuple[int, int]:
-    """Return how many pairs there are in all teams of several people, and how many such teams."""
-    sizes = strategy.sets.sum(axis=0)
-    return int((sizes * (sizes - 1) // 2).sum()), int((sizes > 1).sum())
-
-
-def _points_per_team(result: Result) -> float | None:
-    """Return how much of a team's score one point of a person is, then and now; None where that is not one number."""
-    if not tells_scores(result) or result.data.totals != "team-scores":
-        return 1.0 if tells_scores(result) else None
-    both = (result.strategy, *([] if result.today is None else [result.today.strategy]))
-    counts = [_pairs_and_teams(one) for one in both]
-    people = result.strategy.n_agents if result.rules.staff is None else len(result.rules.staff)
-    return people / (2 * counts[0][1]) if len(set(counts)) == 1 and counts[0][1] else None
-
-
-def own_scores(result: Result, agent: str) -> str:
-    """Return what the teams of somebody are expected to score, where scores of teams were seen; else ""."""
-    levels = team_levels(result) if result.data.totals in TEAM_SCORES else {}
-    told = []
-    for name in result.strategy.actions[agent] if levels else ():
-        level, _, likely_to_be = levels.get(name, "").partition(", ")
-        if level:
-            told.append(f"{name} is expected to score {_with_unit(level, result)}{_aside(likely_to_be)}")
-    return f"{'; '.join(told)}." if told else ""
-
-
-def _aside(*notes: str) -> str:
-    told = [one for one in notes if one]
-    return f" ({'; '.join(told)})" if told else ""
-
-
-AVERAGE = "the average of the table"
-
-
-def what_neutral_is(result: Result) -> str:
-    """Return what the neutral point stands for."""
-    less = ", less is better" if result.data.lower_is_better else ""
-    what = AVERAGE if neutral_is_average(result) else "as good as being alone"
-    return f"{number(result.data.neutral)} is {what}{less}"
-
-
-def neutral_is_average(result: Result) -> bool:
-    """Return whether the neutral point is the average of the table, and no middle of a scale."""
-    data = result.data
-    if data.average is None or data.utility_range is None:
-        return False
-    low, high = data.utility_range
-    is_average = abs(data.average - data.neutral) <= ROUNDED * (high - low)
-    return is_average and data.neutral != (low + high) / 2
-
-
-def _worse(result: Result) -> str:
-    worse = "worse than" if result.data.lower_is_better else "below"
-    return f"{worse} {AVERAGE}" if neutral_is_average(result) else "worse than alone"
-
-
-ROUNDED = 0.005
-"""A neutral point that is an average was rounded by up to such a share of the range."""
-
-
-def likely_range(ends: Sequence[Any], shown: Callable[[Any], str]) -> str:
-    """Word where something lies by what a log makes likely; "" where nobody knows, or rounding hides it."""
-    told = [shown(end) for end in ends]
-    return f"with {percent(RANGE)} probability {told[0]} to {told[1]}" if len(set(told)) > 1 else ""
-
-
-def per_teammate(result: Result, strategy: Strategy, each: float) -> float | None:
-    """Return the value of a person as an average over teammates; None where there are none, or no one average."""
-    if not strategy.is_pure:
-        return None
-    sizes = strategy.sets.sum(axis=0)
-    partners = np.where(strategy.sets, sizes - 1, 0)
-    people = strategy.n_agents if result.rules.staff is None else len(result.rules.staff)
-    if result.value == "total":
-        return None if not partners.sum() else each * people / float(partners.sum())
-    teams = (partners > 0).sum(axis=1)
-    return each * people / float(teams.sum()) if teams.sum() else None
-
-
-def shown_level(result: Result, level: float, places: int = 2) -> str:
-    """Return a value per teammate as the log has it: on its scale where that has a neutral point, else with a sign."""
-    return f"{result.data.on_scale(level):.{places}f}" if result.data.has_scale else signed(level, places)
-
-
-def shown_gain(result: Result, gain: float, places: int = 2) -> str:
-    """Return by how much something is better or worse: with a sign, or in words where less is better."""
-    return better_by(gain, places) if result.data.lower_is_better else signed(gain, places)
-
-
-def as_on_scale(result: Result, ends: Sequence[float]) -> tuple[float, ...]:
-    """Return ends of a range in the order of the log's scale, on which less may be better."""
-    return tuple(reversed(ends)) if result.data.lower_is_better else tuple(ends)
-
-
-# --- What somebody has: one number, with its unit, wherever it is told ---------------------------------
-
-
-def is_on_scale(result: Result) -> bool:
-    """Return whether what people have is on the scale of the log: an average over one team at most, in every option."""
-    every = (result.strategy, *(option.strategy for option in result.options))
-    at_most_one = all(one.is_pure and bool((one.sets.sum(axis=1) <= 1).all()) for one in every)
-    return result.value == "average" and at_most_one and result.data.has_scale
-
-
-def scaled(result: Result, value: float) -> float:
-    """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
-    return result.data.on_scale(value) if is_on_scale(result) else value
-
-
-def places_of_people(result: Result) -> int:
-    """Return with how many decimals values of people are told: as many as half of them deserve."""
-    ranges = result.options[0].person_ranges if result.options else {}
-    return decimals((0.0, float(np.median([high - low for low, high in ranges.values()])))) if ranges else 2
-
-
-def shown_worth(result: Result, value: float) -> str:
-    """Return what somebody has, or has of a teammate, as it is told, without its unit."""
-    if not math.isfinite(value):
-        return "no limit"
-    places = places_of_people(result)
-    return f"{scaled(result, value):.{places}f}" if is_on_scale(result) else shown_gain(result, value, places)
-
-
-def shown_ends(result: Result, low: float, high: float) -> tuple[str, str]:
-    """Return between what somebody's value lies, the smaller number first."""
-    ends = as_on_scale(result, (low, high)) if is_on_scale(result) else (low, high)
-    return shown_worth(result, ends[0]), shown_worth(result, ends[1])
-
-
-def shown_change(result: Result, change: float) -> str:
-    """Return what changes for somebody, with as many decimals as what they have."""
-    return shown_gain(result, change, places_of_people(result)) if math.isfinite(change) else "no limit"
-
-
-OWN_PART = "for their own part in the score"
-
-
-def what_own_part_is(result: Result) -> str:
-    """Return what somebody's own part in the score of a team is; "" where what they have is something else."""
-    return "what their pairs with the others there score" if tells_scores(result) else ""
-
-
-def own_worth(result: Result, value: float) -> str:
-    """Return what somebody has, with what it is counted in."""
-    return f"{_with_unit(shown_worth(result, value), result)} {_over_whom(result)}"
-
-
-def unit_of_people(result: Result) -> str:
-    """Return what values of people are counted in."""
-    return f"{result.unit} {_over_whom(result)}" if result.unit else _over_whom(result)
-
-
-def _over_whom(result: Result) -> str:
-    if tells_scores(result):
-        of = OWN_PART
-    elif result.value != "average":
-        of = "over all teammates"
-    else:
-        several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
-        of = "per teammate, all teams added up" if several else "per teammate"
-    return of
-
-
-def likely_worth(result: Result, agent: str) -> str:
-    """Return where what somebody has is likely to be; "" where nobody knows, or the log contradicts it."""
-    ends = result.options[0].person_ranges.get(agent) if result.options else None
-    if ends is None or result.contradicted:
-        return ""
-    value = result.estimate.utility[agent]  # what is sure is stronger than what is believed
-    told = shown_ends(result, min(ends[0], value), max(ends[1], value))
-    return likely_range(told, str)
 
 
 def full_teams(result: Result) -> dict[str, str]:
@@ -475,54 +253,6 @@ def rules_told(result: Result) -> list[str]:
     return result.rules.told(result.strategy.agents, result.strategy.coalitions)
 
 
-# --- Teams --------------------------------------------------------------------------------------------
-
-
-def team_levels(result: Result) -> dict[str, str]:
-    """Return what each team of several people is expected to get, on the scale of the log, in a few words.
-
-    What a teammate is worth there to a member, on average over all its members; where scores of teams were seen that
-    are sums over pairs, the sum. Nothing where that is not known, as of mixed strategies or very many people.
-    """
-    if not result.strategy.is_pure:
-        return {}
-
-    are_scores = result.data.totals in TEAM_SCORES
-
-    def worth(s: int, level: float) -> float:
-        pairs = s * (s - 1) / 2 if result.data.totals == "team-scores" else 1.0
-        return result.data.on_scale(level) * pairs if are_scores else level
-
-    known: dict[str, tuple[float, tuple[float, ...], str]] = {}
-    first = result.options[0] if result.options else None
-    for name, members in result.strategy.members().items():
-        s = len(members)
-        told = [result.explanations[one] for one in members if one in result.explanations]
-        rooms = [room for one in told for room in one.rooms if room.coalition == name]
-        if s < 2 or len(rooms) < s:
-            continue
-        level = sum(room.value for room in rooms) / (s if result.value == "average" else s * (s - 1))
-        ends = first.team_ranges.get(name, ()) if first is not None else ()
-        guess = "" if any(room.seen is not False for room in rooms) else f", {GUESS}"
-        known[name] = worth(s, level), tuple(worth(s, end) for end in as_on_scale(result, ends)), guess
-    places = decimals(*(sorted(ends) for _, ends, _ in known.values()))
-
-    def shown(level: float) -> str:
-        return f"{level:.{places}f}" if are_scores else shown_level(result, level, places)
-
-    return {
-        name: shown(level) + (f", likely {' to '.join(map(shown, ends))}" if ends else "") + guess
-        for name, (level, ends, guess) in known.items()
-    }
-
-
-def what_levels_are(result: Result) -> str:
-    """Return what is expected of each team, in a few words."""
-    if result.data.totals in TEAM_SCORES:
-        return f"expected score in {result.unit}" if result.unit else "expected score"
-    return f"expected {result.unit} per teammate" if result.unit else "expected per teammate"
-
-
 def less_well_off(result: Result, *, advise: bool) -> str:
     """Return who has least by the best guess, where that is likely to be, and what would look after them."""
     if not result.options or not result.strategy.is_pure:
@@ -533,7 +263,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     least = min(people, key=lambda agent: values[agent])
     # What is shown as the neutral point is about as good as that, whatever the digits behind.
     is_worse = values[least] < 0 and shown_worth(result, values[least]) != shown_worth(result, 0.0)
-    notes = [what_own_part_is(result), likely_worth(result, least), _worse(result) if is_worse else ""]
+    notes = [what_own_part_is(result), likely_worth(result, least), worse_than_neutral(result) if is_worse else ""]
     seen = [agent for agent in people if not is_guess(result, agent)]
     if least not in seen:
         guess = why_guess(result, least)
@@ -544,7 +274,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     own = result.strategy.sets[:, result.strategy.sets[result.strategy.agents.index(least)]]
     is_alone = bool((own.sum(axis=0) == 1).all())
     has = "alone" if is_alone else f"with {own_worth(result, values[least])}"
-    told = f"Least well off: {least} {has}{_aside(*notes)}"
+    told = f"Least well off: {least} {has}{aside(*notes)}"
     told += ", and what is fairest hangs on that guess" if least not in seen and result.goal == "fairness" else ""
     told += "."
     if advise and is_worse and result.goal == "value":
@@ -582,7 +312,7 @@ def better_places(result: Result) -> str:
         return ""  # the promise says it
     who, by = f"{len(valued(result))} people", STEPS[result.stability]
     guess = str(len(gains)) if gains else "nobody"
-    whom = _aside(_gains_most(result, gains)) if gains else ""
+    whom = aside(_gains_most(result, gains)) if gains else ""
     if likely := likely_better(result):
         return (
             f"With {percent(RANGE)} probability, {likely} of {who} could get a better place {by}; by the best guess, "
@@ -615,12 +345,6 @@ FEW = 3
 """Of fewer people everybody is seen at a glance."""
 
 
-def _with_unit(amount: str, result: Result) -> str:
-    """Return an amount with the unit behind its number: 0.5 stars, 0.5 errors better."""
-    shown, *word = amount.split(" ")
-    return " ".join([shown, *([result.unit] if result.unit else []), *word])
-
-
 def against_today(result: Result) -> str:
     """Return what is expected to be better than today; where nobody said what that is, than teams drawn by lot."""
     told = improvement(result)
@@ -628,7 +352,7 @@ def against_today(result: Result) -> str:
         return ""
     amount, notes = told
     who = f"; {who_changes(result)}" if result.today is not None else ""
-    return f"Against {what_is_compared(result)}: {amount} {per_whom(result)} expected{_aside(*notes)}{who}."
+    return f"Against {what_is_compared(result)}: {amount} {per_whom(result)} expected{aside(*notes)}{who}."
 
 
 def improvement(result: Result) -> tuple[str, list[str]] | None:
@@ -638,13 +362,13 @@ def improvement(result: Result) -> tuple[str, list[str]] | None:
         return None
     expected, ends, sure = better
     if per_whom(result) == PER_TEAM:
-        points = _points_per_team(result) or 1.0
+        points = points_per_team(result) or 1.0
         expected, ends = points * expected, (points * ends[0], points * ends[1])
     places = decimals(ends)
     notes = [likely_range(ends, lambda end: shown_gain(result, end, places))]
     if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
         notes.append(f"an improvement with {chance(sure)} probability")
-    return _with_unit(shown_gain(result, expected, places), result), notes
+    return with_unit(shown_gain(result, expected, places), result), notes
 
 
 def _better(result: Result) -> tuple[float, tuple[float, float], float | None] | None:
@@ -666,13 +390,13 @@ def what_is_compared(result: Result) -> str:
         return what
     limits = result.options[0].expected_range or ()
     if tells_scores(result):
-        if _points_per_team(result) is None:
+        if points_per_team(result) is None:
             return what  # sums over more pairs, or fewer, are not compared
         score = mean_score(result, before, result.options[0].expected_value - better[0]) or 0.0
         scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in limits)
-        return f"{what} ({_with_unit(f'{score:.{decimals(scores)}f}', result)} per team)"
+        return f"{what} ({with_unit(f'{score:.{decimals(scores)}f}', result)} per team)"
     ends = [per_teammate(result, result.strategy, end) or 0.0 for end in limits]
-    return f"{what} ({_with_unit(shown_level(result, level, decimals(ends)), result)} per teammate)"
+    return f"{what} ({with_unit(shown_level(result, level, decimals(ends)), result)} per teammate)"
 
 
 def who_changes(result: Result) -> str:
@@ -689,13 +413,7 @@ def why_worse(result: Result, agent: str) -> str:
     one = next((loss for loss in losses if loss.agent == agent), None)
     if one is None or not shown_change(result, -one.expected).strip("0."):
         return ""
-    return one.told(lambda worth: shown_worth(result, worth), lambda gain: _amount(result, gain))
-
-
-def _amount(result: Result, gain: float) -> str:
-    """Return how much somebody gains or loses, without a sign, and never nothing."""
-    shown = f"{abs(gain):.{places_of_people(result)}f}"
-    return shown if float(shown) else f"{abs(gain):.2g}"
+    return one.told(lambda worth: shown_worth(result, worth), lambda gain: size_of_gain(result, gain))
 
 
 def what_today_is(result: Result) -> str:
@@ -713,7 +431,7 @@ def per_whom(result: Result) -> str:
         return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
 
     every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
-    if all(map(have_others, every)) and _points_per_team(result) is not None:
+    if all(map(have_others, every)) and points_per_team(result) is not None:
         return PER_TEAM
     if result.value != "average":
         return "per person over all teammates"
@@ -721,118 +439,6 @@ def per_whom(result: Result) -> str:
 
 
 PER_TEAM = "per team"
-
-
-TOO_LITTLE = "There are too few data to prove that nobody could get a better place"
-
-REALISTIC = 10
-"""Nobody waits for a log that is more than so many times as long."""
-
-HELPFUL = 3
-"""So many pairs are named of whom more data would help."""
-
-NEXT = "Next: form them, go on recording, and run this again with the longer table."
-
-NOTHING_SURE = f"{TOO_LITTLE}: these teams are a best guess, and what is known are the ranges above. {NEXT}"
-
-NOTHING_KNOWN = (
-    f"{TOO_LITTLE}, and no ranges are known either: these teams are a best guess, and may well be worth less than "
-    f"expected, as the best of many uncertain guesses often is. {NEXT}"
-)
-
-
-def nothing_sure(result: Result) -> str:
-    """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
-    if not result.options:
-        return f"{TOO_LITTLE}."
-    return NOTHING_SURE if has_range(result) else NOTHING_KNOWN
-
-
-def more_needed(result: Result) -> str:
-    """Return how much more would be needed to certify something, as an extrapolation; "" where nobody knows."""
-    more, now = result.more_samples, result.data.samples
-    if more is None or not now:
-        return ""
-    if not math.isfinite(more):
-        if result.coverage is not None and not result.coverage.is_enough:
-            return (
-                "More rounds in which the same people are together would not do: what is missing are people who were "
-                "never together, or seldom."
-            )
-        return f"Even {LONGEST:,} times as many rounds like these would not prove anything of use."
-    about = (
-        f"up to about {rounded(more):,} more rounds like the {now:,} so far to promise anything of use (an "
-        "extrapolation; fewer where everybody meets everybody)"
-    )
-    if more > REALISTIC * now:
-        return f"It would take {about}: more than is realistic."
-    return f"It would take {about}."
-
-
-def rounded(amount: float) -> int:
-    """Return an amount to two digits: what is about so much is not known more closely."""
-    digits = max(0, len(str(int(amount))) - 2)
-    return int(round(amount, -digits))
-
-
-def what_is_sure(result: Result) -> str:
-    """Return the promise; where there is none one line, what to make of that and what would help."""
-    is_open = result.says_nothing and math.isfinite(result.certificate.gap)
-    return (
-        nothing_sure(result) if is_open else " ".join(filter(None, (result.sentence(witness=False), how_much(result))))
-    )
-
-
-SHARES = {
-    0.225: "a fifth",
-    0.29: "a quarter",
-    0.42: "a third",
-    0.58: "half",
-    0.71: "two thirds",
-    0.85: "three quarters",
-}
-"""Shares in words, up to which they are called so."""
-
-MUCH = 0.175
-"""A promise that is a larger share of what the scale says by itself is told with that share."""
-
-
-def how_much(result: Result) -> str:
-    """Return how much a promise is of what the scale says by itself, where it is much: a number does not show that."""
-    found = result.certificate
-    share = found.gap / result.range_gap if result.range_gap else 0.0
-    # What newcomers may gain is told beside what all others may.
-    if not MUCH < share <= 1 or result.says_nothing or found.known_gap is not None:
-        return ""
-    words = next((f"about {name}" for end, name in SHARES.items() if share <= end), "nearly all")
-    is_expected = found.worst is not None and found.worst.estimated_gain >= found.gap / 2
-    more = "" if is_expected else "; more rounds can make it smaller"
-    return f"That is {words} of what the scale would let anybody gain at all{more}."
-
-
-def what_values_are(result: Result) -> str:
-    """Return what the values of people are, in a few words."""
-    return f"value: {unit_of_people(result)}; {what_zero_is(result)}"
-
-
-def what_worths_are(result: Result) -> str:
-    """Return what the values of people and of single teammates are, in a few words."""
-    unit = f"in {result.unit}; " if result.unit else ""
-    of = "a team is worth the average of its teammates"
-    if tells_scores(result):
-        pairs = "averaged" if result.value == "average" else "added up"
-        of = f"their own part in the score of a team: its pairs with them, {pairs}"
-    elif result.value != "average":
-        of = "a team is worth its teammates added up"
-    return f"{unit}{of}; {what_zero_is(result)}"
-
-
-def what_zero_is(result: Result) -> str:
-    """Return what a value stands for that is as good as none."""
-    if is_on_scale(result):
-        return what_neutral_is(result)
-    more = ", more is better" if result.data.lower_is_better else ""
-    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}{more}"
 
 
 def what_options_are(result: Result) -> str:
@@ -870,92 +476,6 @@ def why_guess(result: Result, agent: str) -> str:
     one = result.explanations.get(agent)
     unseen = "" if one is None else one.unseen
     return unseen or (f"{GUESS}: never seen with anybody there" if agent in result.certificate.newcomers else "")
-
-
-def who_stays(result: Result) -> str:
-    """Return how many surely stay and who is undecided; nothing where there is no such difference."""
-    stay, left_out = set(result.certificate.surely_stay), set(result.left_out)
-    everybody = [agent for agent in result.strategy.agents if agent not in left_out]
-    undecided = [agent for agent in everybody if agent not in stay]
-    chose = [agent for agent in stay if agent not in result.explanations or result.explanations[agent].alternative]
-    if not chose or not undecided:  # who has no choice stays anyway
-        return ""
-    sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
-    return (
-        f"Proven to have nothing to gain: {len(stay)} of {len(everybody)} {sure}; not proven, whether they could "
-        f"get a better place or not: {some(undecided, NAMED)}."
-    )
-
-
-def vacuous(result: Result) -> str:
-    """Return a warning where the promise needs no data."""
-    if not result.is_vacuous:
-        return ""
-    return (
-        "That nobody gains by moving is so whatever the data say: what people could do under these rules and choices "
-        "is never worth more than what they have. It is no sign of good teams."
-    )
-
-
-def likely(result: Result) -> str:
-    """Return what is likely and no promise, where that says more than the certificate."""
-    if result.says_nothing or result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
-        return ""
-    return f"Likely, but not proven: {result.nobody_gains(result.likely)}."
-
-
-def tightest_case(result: Result) -> str:
-    """Return who comes closest to gaining by moving, or gains most at most; "" where nobody has a choice."""
-    worst = result.certificate.worst
-    return "" if worst is None else f"The tightest case of that is {worst.agent} {result.moving(worst)}."
-
-
-def kind_of_proof(result: Result, *, commands: bool = True) -> str:
-    """Return why the certificate is what it is, and why other `commands` say something else of the same teams."""
-    method, others = result.certificate.method, result.certificates
-    given = result.solver.status == "given"
-    paired = others.get("paired")
-    if method == "holdout" and not given:
-        proven = "Proven on rounds that were set aside while the teams were chosen."
-        if not commands or paired is None or paired == result.certificate.gap:
-            return proven
-        return (
-            f"{proven} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as "
-            "were chosen on the very rounds that certify, and must allow for that."
-        )
-    if method == "holdout":
-        return "Proven for teams that were fixed without looking at these outcomes."
-    if method == "paired" and given:
-        return FOR_ANY_TEAMS if commands else ANY_TEAMS
-    if method == "paired":
-        return "Proven for all teams at once, so it does not matter that the same rounds chose these."
-    return "Proven by the published method."
-
-
-def _gap(gap: float) -> str:
-    return "0" if gap == 0 else f"{gap:.3g}"
-
-
-def what_would_help(result: Result) -> list[str]:
-    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence for each team.
-
-    Where nothing is proven the tightest case is anybody's: pairs help then of whom the guess knows nothing directly.
-    """
-    worst = result.certificate.worst
-    if result.certificate.gap == 0 or worst is None:
-        return []
-    if result.says_nothing:
-        together = result.together
-        pairs = [] if together is None else together.pairs_named(pooled=result.data.pool_coalitions)[:HELPFUL]
-        return [f"outcomes of those who were never seen together: {', '.join(pairs)}"] if pairs else []
-    by_team: dict[str, list[Doubt]] = {}
-    for doubt in worst.doubts[:HELPFUL]:
-        by_team.setdefault("" if result.data.pool_coalitions else f" in {doubt.coalition}", []).append(doubt)
-    return [
-        f"more outcomes of {worst.agent}{where} with {some([one.partner for one in doubts], HELPFUL)} (uncertain by "
-        f"{'up to' if len(doubts) > 1 else 'about'} {max(one.error for one in doubts):.2g})"
-        for where, doubts in by_team.items()
-    ]
 
 
 def people_rows(result: Result) -> list[list[Any]]:

@@ -16,35 +16,32 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.files import defused, is_formula
+from coterie.learn.amounts import (
+    is_on_scale,
+    mean_score,
+    options_tell_scores,
+    places_of_people,
+    scaled,
+    team_levels,
+    what_levels_are,
+    what_values_are,
+)
 from coterie.learn.options import distinct
+from coterie.learn.promises import kind_of_proof, likely, more_needed, tightest_case, what_is_sure, who_stays
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
     better_places,
     cut_short,
     guesses,
-    is_on_scale,
-    kind_of_proof,
     less_well_off,
-    likely,
     listed_teams,
-    mean_score,
-    more_needed,
     option_labels,
     options_have_limits,
-    options_tell_scores,
     people_rows,
-    places_of_people,
     recommendation,
-    scaled,
     so_far,
-    team_levels,
-    tightest_case,
     told_warnings,
-    what_is_sure,
-    what_levels_are,
-    what_values_are,
-    who_stays,
 )
 from coterie.learn.team_names import with_team_names
 from coterie.words import counted, decimals, signed
