@@ -52,7 +52,7 @@ def test_only_what_is_tested_is_kept(tables, monkeypatch):
     log_tables = tables(61)
     log = log_of(log_tables)
     assert Statistics.of(log, sizes="aware").clues.by_size == ()
-    without = Statistics.of(log_of(log_tables, ("pairs",))).clues
+    without = Statistics.of(log_of(log_tables, ("pairs",), pool_coalitions=False)).clues
     assert without.by_size == ()
     assert without.notes == (INFERRED,)
     assert without.excess.samples > 0
@@ -155,8 +155,8 @@ def test_clues_of_logs_add_up(tables, pooled):
 def test_clues_of_different_logs(tables, monkeypatch):
     log_tables = tables(63)
     pieces = [log_tables.only(set(log_tables.samples[start::3])) for start in range(3)]
-    first, second = (Statistics.of(log_of(piece)) for piece in pieces[:2])
-    inferred = Statistics.of(log_of(pieces[1], ("pairs",)))
+    first, second = (Statistics.of(log_of(piece, pool_coalitions=False)) for piece in pieces[:2])
+    inferred = Statistics.of(log_of(pieces[1], ("pairs",), pool_coalitions=False))
     # The log whose sizes are known is tested on its own.
     for both in (first + inferred, inferred + first):
         assert_same_sums(both.clues.by_size, first.clues.by_size)
