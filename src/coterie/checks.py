@@ -157,7 +157,13 @@ def _without_accents(letters: str) -> str:
     return unicodedata.normalize("NFC", found)
 
 
-_REMARK = re.compile(r"(.*\w.*?)\s*(?:\(([^()]*)\)|\[([^][]*)\]|\s[-|/]\s(.*)|[*†]+)")
+_REMARKS = (
+    re.compile(r"\(([^()]*)\)$"),
+    re.compile(r"\[([^][]*)\]$"),
+    re.compile(r"\s[-|/]\s(.*)"),
+    re.compile(r"([*†]+)$"),
+)
+"""How remarks begin behind a name; each is looked for on its own, as names may be very long."""
 
 
 def without_remark(name: str) -> str | None:
@@ -170,11 +176,13 @@ def without_remark(name: str) -> str | None:
     >>> without_remark("Kwame"), without_remark("Kwame (2)"), without_remark("Kwame (new)")
     (None, None, None)
     """
-    found = _REMARK.fullmatch(spaced(name.translate(SIGNS)))
+    whole = spaced(name.translate(SIGNS))
+    found = min(filter(None, (one.search(whole) for one in _REMARKS)), key=re.Match.start, default=None)
     if found is None:
         return None
-    remark = next(filter(None, found.groups()[1:]), "")
-    return None if remark.casefold() == "new" or any(map(str.isdigit, remark)) else found[1]
+    bare, remark = whole[: found.start()].rstrip(), found[1]
+    is_other = remark.casefold() == "new" or any(map(str.isdigit, remark))
+    return bare if any(map(str.isalnum, bare)) and not is_other else None
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
