@@ -49,6 +49,15 @@ def joined(names: Iterable[str], shown: Callable[[str], str] = str) -> str:
     return ("; " if any("," in one for one in found) else ", ").join(map(shown, found))
 
 
+def capitalised(text: str) -> str:
+    """Return a text that may begin a sentence, names in it left as they are.
+
+    >>> capitalised("today's teams break the rules of Ada")
+    "Today's teams break the rules of Ada"
+    """
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Sequence[str]) -> str:
     """Return all names, with "and" before the last.
 

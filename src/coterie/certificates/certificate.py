@@ -12,7 +12,7 @@ from coterie.certificates.gains import Worst
 from coterie.estimate.design import StrategyDesign
 from coterie.game.actions import names_in
 from coterie.game.strategy import Strategy
-from coterie.words import html_table
+from coterie.words import capitalised, html_table
 
 DOUBTS = 5
 """How many pairs a witness names."""
@@ -128,7 +128,7 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         """Return what it says as a table, for notebooks."""
-        said = [("", f"{str(self)[0].upper()}{str(self)[1:]}"), ("method", self.method), ("delta", f"{self.delta:g}")]
+        said = [("", capitalised(str(self))), ("method", self.method), ("delta", f"{self.delta:g}")]
         if self.worst is not None:
             said.append(("tightest case", repr(self.worst).removeprefix("Witness(").removesuffix(")")))
         said += [("surely stay", f"{len(self.surely_stay)} of {len(self.per_agent)}")]

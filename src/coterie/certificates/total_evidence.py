@@ -154,14 +154,14 @@ class TotalEvidence(Evidence):
     def batched(self, spaces: ActionSpaces) -> Bounding[Design] | None:
         if not self.unknowns.is_linear or not self.is_bounded:
             return None
-        if self._is_listed(spaces):
+        if self._lists_deviations(spaces):
             from coterie.certificates.listed_totals import ListedTotals  # compiled: loaded where it is needed
 
             return ListedTotals(self, spaces)
         unknowns = [len(self.estimate.theta(i)) for i in range(self.estimate.n_agents)]
         return TotalBatches(self) if 3 * sum(d * d for d in unknowns) <= MOST_CELLS else None
 
-    def _is_listed(self, spaces: ActionSpaces) -> bool:
+    def _lists_deviations(self, spaces: ActionSpaces) -> bool:
         """Return whether deviations are few enough to be taken one by one, and many enough for compiled code."""
         n, actions = self.estimate.n_agents, max(space.size for space in spaces.spaces)
         unknowns = self.estimate.factor(0).dimension

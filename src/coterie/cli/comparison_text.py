@@ -112,7 +112,7 @@ def _people(found: "Comparison") -> Iterator[str]:
         rows.append(
             [name, _shown(found.teams(person.before)), after, *_numbers(found, person.change, change), _word(person)]
         )
-    part = " (their own part in the score: their pairs with the others there)" if found.adds_up else ""
+    part = " (their own part in the score: their pairs with the others there)" if found.tells_scores else ""
     yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}{part}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))

@@ -11,7 +11,7 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import FromMeans
 from coterie.learn.wishes import Wishes
-from coterie.words import counted, signed
+from coterie.words import capitalised, counted, signed
 
 NAMED = 2
 """So many people are named whom somebody comes to or leaves."""
@@ -88,7 +88,7 @@ class Loss:
         why = f": {', '.join(changes)}" if changes else ""
         told = f"{self.agent} is worse off than today by {gain(self.expected)}{why}."
         if self.note:
-            return f"{told} T{self.note[1:]}."
+            return f"{told} {capitalised(self.note)}."
         brings = []
         if self.most is not None:
             who = f"{self.most.name} most ({gain(self.most.value)})"
@@ -97,7 +97,7 @@ class Loss:
         if self.everybody > 0:
             brings.append(f"all together gain {gain(self.everybody)} per person")
         text = "; ".join(brings)
-        return f"{told} {text[0].upper()}{text[1:]}." if text else told
+        return f"{told} {capitalised(text)}." if text else told
 
 
 def _listed(mates: Iterable[Mate], shown: Callable[[float], str]) -> str:

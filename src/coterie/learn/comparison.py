@@ -16,7 +16,8 @@ from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS, Together
 from coterie.learn.team_names import called_in, shown_names
 from coterie.learn.warnings import SAYS_NOTHING
-from coterie.words import better_by, counted, decimals, percent, signed, some
+from coterie.log.direction import Scale
+from coterie.words import better_by, capitalised, counted, decimals, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
 
@@ -169,7 +170,7 @@ class Comparison:
     """What is as good as being alone, on the scale of the log; values count from there."""
     lower_is_better: bool = False
     """Whether less is better on that scale; of values and changes here more is in any case."""
-    adds_up: bool = False
+    tells_scores: bool = False
     """Whether scores of teams were seen, of which what people have is their own part."""
     version: str = __version__
 
@@ -196,7 +197,7 @@ class Comparison:
             of = "per person, over all teammates"
         else:
             of = "per teammate" if self.is_per_teammate else "per teammate, all teams added up"
-            of = "per team" if self.is_per_teammate and self.adds_up else of
+            of = "per team" if self.is_per_teammate and self.tells_scores else of
         return f"{self.unit} {of}" if self.unit else of
 
     def changed_by(self, change: float, places: int | None = None) -> str:
@@ -204,14 +205,18 @@ class Comparison:
         return (better_by if self.lower_is_better else signed)(change, self._places if places is None else places)
 
     @property
+    def _scale(self) -> Scale:
+        return Scale(self.neutral, self.lower_is_better)
+
+    @property
     def is_on_scale(self) -> bool:
         """Whether values are told on the scale of the log."""
-        return self.is_per_teammate and (bool(self.neutral) or self.lower_is_better or self.adds_up)
+        return self.is_per_teammate and (self._scale.has_neutral or self.tells_scores)
 
     def shown(self, value: float) -> str:
         """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
         if self.is_on_scale:
-            return f"{self.neutral - value if self.lower_is_better else self.neutral + value:.{self._places}f}"
+            return f"{self._scale.level(value):.{self._places}f}"
         return self.changed_by(value)
 
     def ends(self, amount: Amount) -> tuple[str, str]:
@@ -267,7 +272,7 @@ class Comparison:
     def sentence(self) -> str:
         """Return what comes of it, for everybody together and for how many."""
         together = self._together()
-        return f"{together[0].upper()}{together[1:]} {self._how_many()}"
+        return f"{capitalised(together)} {self._how_many()}"
 
     def _together(self) -> str:
         each, sure = self.per_person, percent(1 - self.delta)
@@ -359,7 +364,7 @@ class Comparison:
     def broken(self) -> tuple[str, ...]:
         """Return a sentence for each assignment that breaks rules."""
         return tuple(
-            f"{side.label[0].upper()}{side.label[1:]} breaks rules: {'; '.join(map(self.called, side.violations))}."
+            f"{capitalised(side.label)} breaks rules: {'; '.join(map(self.called, side.violations))}."
             for side in (self.one, self.two)
             if side.violations
         )

@@ -22,6 +22,7 @@ from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
 from coterie.learn.warnings import TOO_FEW
 from coterie.learn.wishes import Goal
+from coterie.log.direction import Scale
 from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
@@ -133,11 +134,11 @@ class Data:
     @property
     def has_scale(self) -> bool:
         """Whether the neutral point is one of the scale's own, so that what a pair gets is told on it."""
-        return bool(self.neutral) or self.lower_is_better
+        return Scale(self.neutral, self.lower_is_better).has_neutral
 
     def on_scale(self, level: float) -> float:
         """Return what is so far from the neutral point, as the log has it."""
-        return self.neutral - level if self.lower_is_better else self.neutral + level
+        return Scale(self.neutral, self.lower_is_better).level(level)
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""

@@ -7,6 +7,7 @@ the neutral point: sums over any number of pairs turn round with their terms. Wh
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coterie.game.tables import word_in
 from coterie.log.options import Options, fixed_range
@@ -144,6 +145,22 @@ def about_direction(header: str, scale: tuple[float, float] | None, titles: Sequ
     if may_mean_less(header, scale) if told is None else told[0]:
         say = said(lower_is_better=True)
         yield f"more is taken to be better, but less may be in the column {header!r}: {say} says so"
+
+
+class Scale(NamedTuple):
+    """The scale on which a log is told of."""
+
+    neutral: float
+    lower_is_better: bool
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether the neutral point is one of the scale's own, so that what a pair gets is told on it."""
+        return bool(self.neutral) or self.lower_is_better
+
+    def level(self, value: float) -> float:
+        """Return what is so far above the neutral point, as the log has it."""
+        return self.neutral - value if self.lower_is_better else self.neutral + value
 
 
 @dataclass(frozen=True)
