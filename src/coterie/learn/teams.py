@@ -482,7 +482,10 @@ class _Teams:
         now, delta = self.wishes.today, self.paired_delta
         if now is None or delta is None or self.is_many or self.own.certificate is not None or self._is_late():
             return []
-        found = fewer_moves(self._task(self.beliefs), now.sets, pick.strategy.sets, self._is_late)
+        inner = self.control.nested()
+        inner.rng = deepcopy(self.control.rng)  # what follows is the same whether this was looked for or not
+        found = fewer_moves(self._task(self.beliefs), now.sets, pick.strategy.sets, inner, self._is_late)
+        self.control.heed(inner)
         return [self._candidate(one, self._paired(one, delta)) for one in self._named(found)]
 
     # --- What comes of it ---------------------------------------------------------------------------
