@@ -161,7 +161,7 @@ _REMARKS = (
     re.compile(r"\(([^()]*)\)$"),
     re.compile(r"\[([^][]*)\]$"),
     re.compile(r"\s[-|/]\s(.*)"),
-    re.compile(r"([*†]+)$"),
+    re.compile(r"(?<![*†])([*†]+)$"),
 )
 """How remarks begin behind a name; each is looked for on its own, as names may be very long."""
 
