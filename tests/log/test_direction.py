@@ -276,6 +276,13 @@ def test_what_the_header_says_wins_over_a_title():
     assert direction_told("Score", []) is None
 
 
+def test_titles_that_number_something_are_no_scale():
+    assert direction_told("Score", ["Week 1: top 10", "Room 2: bad acoustics"]) is None
+    assert direction_told("Grade", ["Group 1: best of the year", "Group 2: worst attendance"]) is None
+    assert direction_told("Grade", ["Spring 2024: 1: best, 5: worst"])[0] is True
+    assert direction_told("Grade", ["1: worst", "5: best"])[0] is False
+
+
 @pytest.mark.parametrize(
     "header", ["Bugs fixed", "Ranking score", "Conflict resolution", "Error-free", "Fehler gefunden"]
 )

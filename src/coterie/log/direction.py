@@ -51,6 +51,9 @@ _ANCHOR = re.compile(
 )
 """What a number means: 1 = best, 0 is bad, by the first word; "not" says nothing of good and bad."""
 
+_NUMBERED = re.compile(r"[^\W\d_] +\d+\s*:")
+"""What is numbered, not rated: Group 1: best of the year."""
+
 _VERY = re.compile(r"\b(?:very|sehr|très|muy)\b", re.IGNORECASE)
 _SAID = re.compile(
     r"\b(?:(less|lower|smaller|fewer|weniger|niedriger|kleiner)|more|higher|larger|greater|mehr|höher|größer)\s+"
@@ -94,8 +97,8 @@ def direction_told(header: str, titles: Sequence[str]) -> tuple[bool, str] | Non
     own = _lower_is_said(header)
     if own is not None or says_less_is_better(header):
         return own is not False, f"the name of the column, {header!r}"
-    above = "; ".join(titles)
-    # Titles are about much else ("Class 1: good and bad days"): one number alone is no scale.
+    above = _NUMBERED.sub(":", "; ".join(titles))
+    # Titles are about much else ("5 = bonus points"): one number alone is no scale.
     less = _lower_is_said(above) if _SAID.search(above) or len(_ANCHOR.findall(above)) > 1 else None
     return None if less is None else (less, "what is above the header")
 
