@@ -106,6 +106,14 @@ def test_accents_are_merged_and_that_is_told():
     assert not noted(of_pairs(ratings("Bo", "bo "), clean_names=True), "merged")
 
 
+def test_teams_that_are_merged_are_told():
+    frame = ratings("Bo", "Bo")
+    frame["coalition"] = ["Côte", "Cote"] * (len(frame) // 2)
+    log = of_pairs(frame, clean_names=True)
+    assert log.coalitions == ("Côte",)
+    assert noted(log, "were merged", "'Cote' is 'Côte'")
+
+
 def test_two_who_rated_each_other_are_two():
     frame = ratings("José", "Jose")
     frame = pd.concat([frame, pd.DataFrame([("0", "x", "José", "Jose", 0.5)], columns=PAIRS)])

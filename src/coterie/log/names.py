@@ -104,7 +104,7 @@ def cleaned(times: Mapping[str, int], apart: Collection[Two] = ()) -> dict[str, 
 
 
 def about_merged(clean: Mapping[str, str]) -> list[str]:
-    """Return what to tell of people who were made one though their names differ in more than case and spaces."""
+    """Return what to tell of names that were made one though they differ in more than case and spaces."""
     letters = [f"{name!r} is {best!r}" for name, best in clean.items() if not _is_same_letters((name, best))]
     if not letters:
         return []

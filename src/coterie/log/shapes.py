@@ -169,7 +169,7 @@ def _count(engine: Engine, query: str) -> int:
 
 
 def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return views in which each name has one spelling, and what to tell of people who have one now."""
+    """Return views in which each name has one spelling, and what to tell of those that had several."""
     lookups: dict[str, str] = {}
     told: list[str] = []
     for columns in (("agent", "partner"), ("coalition",), ("sample",)):
@@ -186,9 +186,9 @@ def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]
             members = engine.name(views["memberships"]) if "memberships" in views else outcome
             pairs = outcome if members == outcome and tables[-1].shape == "pairs" else None
             clean = names.cleaned(times, two_people(engine, names.spelled_without_accents(times), members, pairs))
-            told = names.about_merged(clean)
         else:
             clean = names.cleaned(times)
+        told += names.about_merged(clean)
         if clean:
             lookup = f"names_{columns[0]}"
             engine.lookup(lookup, pa.table({"name": list(clean), "clean": list(clean.values())}))
