@@ -41,6 +41,20 @@ def test_one_of_several_rows_is_taken(csv_log, which, expected):
     assert Statistics.of(log).whole.count.sum() == 4
 
 
+@pytest.mark.parametrize("values", [("9", "1"), ("1", "9"), ("-3", "9")])
+def test_a_mean_hides_no_number_outside_of_the_scale(csv_log, values):
+    rows = "".join(f"1,x,a,b,{value}\n" for value in values)
+    folder = csv_log(pairs=f"{PAIRS}{rows}1,x,a,c,2\n")
+    with pytest.raises(InputError, match=r"utility (9|-3) "):
+        coterie.read_log(folder, utility_range=(1, 5), neutral=3, duplicates="mean")
+    path = folder / "averages.csv"
+    path.write_text("sample,coalition,agent,utility\n" + "1,x,a,9\n1,x,a,1\n1,x,b,2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="9"):
+        coterie.read_log(path, utility_range=(1, 5), neutral=3, totals="team-averages", duplicates="mean")
+    log = coterie.read_log(folder, utility_range=(1, 5), neutral=3, sigma=1.0, duplicates="mean")
+    assert utilities(log)["ab"] == sum(map(float, values)) / 2
+
+
 def test_copies_and_logs_without_doubles(csv_log):
     log = coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,0.1\n" * 3), duplicates="mean")
     assert utilities(log) == {"ab": 0.1}

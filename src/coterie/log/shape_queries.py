@@ -182,22 +182,30 @@ def doubles(view: str, keys: Sequence[str], value: str | None) -> str:
     )
 
 
-def one_of_doubles(view: str, columns: Sequence[str], keys: Sequence[str], value: str | None, which: str) -> str:
+def one_of_doubles(
+    view: str,
+    columns: Sequence[str],
+    keys: Sequence[str],
+    value: str | None,
+    which: str,
+    limits: tuple[float, float] | None = None,
+) -> str:
     """Return one of several rows about the same: the "first" or the "last" with a `value`, or the "mean" of values.
 
-    What should be a number and is none stays, to be refused.
+    What should be a number and is none stays, to be refused, and so does what is outside of the `limits`: a mean of 9
+    and 1 would be on a scale to 5.
     """
+    outside = "(1 = 0)" if limits is None else f"({queries.is_finite()} AND {queries.is_outside(limits)})"
     each, order = f"PARTITION BY {', '.join(keys)}", "DESC" if which == "last" else "ASC"
     lacks = f"CASE WHEN {_has(value)} THEN 0 ELSE 1 END"
     chosen = list(columns)
     if which == "mean" and value == "utility":
         ends = [f"{end}({_value(value)}) OVER ({each})" for end in ("min", "max", "sum", "count")]
         # Of equal numbers the mean is exactly that.
-        mean = (
-            f"CASE WHEN NOT {queries.is_finite()} OR {ends[0]} = {ends[1]} THEN utility ELSE {ends[2]} / {ends[3]} END"
-        )
+        as_written = f"NOT {queries.is_finite()} OR {outside} OR {ends[0]} = {ends[1]}"
+        mean = f"CASE WHEN {as_written} THEN utility ELSE {ends[2]} / {ends[3]} END"
         chosen[chosen.index("utility")] = f"{mean} AS utility"
-    wrong = f"(NOT {queries.is_finite()} AND NOT {NO_UTILITY})" if value == "utility" else "(1 = 0)"
+    wrong = f"(NOT {queries.is_finite()} AND NOT {NO_UTILITY}) OR {outside}" if value == "utility" else "(1 = 0)"
     place = f"row_number() OVER ({each} ORDER BY {lacks}, file_name {order}, row_index {order}) AS place"
     numbered = f"SELECT {', '.join(chosen)}, {place}, CASE WHEN {wrong} THEN 1 ELSE 0 END AS is_wrong FROM {view}"
     return f"SELECT {', '.join(columns)} FROM ({numbered}) AS numbered WHERE place = 1 OR is_wrong = 1"

@@ -26,7 +26,7 @@ from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, wor
 from coterie.log import names, queries, schema, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.likenesses import two_people
-from coterie.log.options import TEAM_SCORES, Options
+from coterie.log.options import TEAM_SCORES, Options, fixed_range
 from coterie.log.samples import samples_of
 from coterie.log.tables import Source
 from coterie.words import counted, number, said, some
@@ -397,7 +397,12 @@ def _once(engine: Engine, table: Table, view: str, options: Options, *, is_liste
     (found,) = engine.rows(shape_queries.doubles(engine.name(view), keys, value))
     if not (count := int(found["n_rows"])):
         return view, []
-    query = shape_queries.one_of_doubles(engine.name(view), table.kept, keys, value, which)
+    # What a sum may be depends on how many it is over, which is looked at later.
+    is_on_scale = table.shape == "pairs" or "average" in options["totals"]
+    limits = None
+    if which == "mean" and value == "utility" and is_on_scale:
+        limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
+    query = shape_queries.one_of_doubles(engine.name(view), table.kept, keys, value, which, limits)
     engine.view(f"once_{view}", query, stored=True)
     repeats = "repeats what another is about and counts" if count == 1 else "repeat what others are about and count"
     different = int(found["different"])
