@@ -79,6 +79,16 @@ def test_names_are_drawn_anew(tmp_path, kind, about, expected):
     assert ("as if drawn anew; if they stay the same, pool_coalitions=False says so" in found.why) is found.value
 
 
+def test_totals_of_large_teams_are_not_looked_at_pair_by_pair(tmp_path, monkeypatch):
+    path = table(tmp_path / "table.csv")
+    monkeypatch.setattr("coterie.log.drawn_anew.MOST_MET", 24 * 24 * 3)
+    assert drawn_anew(log_of(path, "totals")) == "clearly"
+    monkeypatch.setattr("coterie.log.drawn_anew.MOST_MET", 24 * 24 * 3 - 1)
+    assert drawn_anew(log_of(path, "totals")) == "perhaps"
+    path = table(tmp_path / "pairs.csv", "pairs")
+    assert drawn_anew(log_of(path, "pairs")) == "clearly"
+
+
 @pytest.mark.parametrize("kind", ["totals", "pairs"])
 def test_places_that_matter_to_pairs_are_found_where_they_can_be_learnt(tmp_path, kind):
     assert drawn_anew(log_of(table(tmp_path / "table.csv", kind, weeks=120, pair=1.3), kind)) == "no"

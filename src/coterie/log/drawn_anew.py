@@ -35,6 +35,9 @@ LEAST_ROUNDS = 8
 MOST_PLACES = 1_000_000
 """So many people times names are looked at, and so many memberships: where there are more, each name tells enough."""
 
+MOST_MET = 4_000_000
+"""So many rows of somebody and a teammate are made of totals: large teams have more of them than they have members."""
+
 BY_CHANCE = 3.0
 """So many standard deviations above what is expected, chance is no explanation."""
 
@@ -120,6 +123,8 @@ def names_drawn_anew(engine: Engine, members: str, outcomes: str, pairs: str | N
     moved = _is_chance(float(((times - expected) ** 2 / expected).sum()), (len(people) - 1) * (len(names) - 1))
     if not moved or not _same_everywhere(engine, outcomes):
         return "no"
+    if pairs is None and int(engine.rows(shape_queries.times_met(members))[0]["n"]) > MOST_MET:
+        return "perhaps"
     rated = f"({shape_queries.met_where(outcomes, members)}) AS met" if pairs is None else pairs
     apart = f"({shape_queries.around_own(rated)}) AS a"
     of_people = [

@@ -506,6 +506,12 @@ def pairs_where(pairs: str) -> str:
     )
 
 
+def times_met(members: str) -> str:
+    """Return how many rows `met_where` has at most: somebody and a teammate, round by round."""
+    sizes = f"SELECT count(*) AS size FROM {members} GROUP BY sample, coalition"
+    return f"SELECT coalesce(sum(size * (size - 1)), 0) AS n FROM ({sizes}) AS teams"
+
+
 def met_where(outcomes: str, members: str) -> str:
     """Return what everybody got, in a row for each of their teammates."""
     return (
