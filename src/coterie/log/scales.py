@@ -61,6 +61,9 @@ _TOP = re.compile(
 )
 """The upper end alone: out of 20, sur 20, von 20, max. 100, /20. No dates."""
 
+YEARS = range(1900, 2101)
+"""Ratings of 2024 are no points out of so many."""
+
 _ANCHOR = re.compile(rf"(?<![\w.,-]){_NUMBER}\s*[=:]\s*[^\W\d]")
 """What one of its numbers means: 1 = never again."""
 
@@ -108,10 +111,12 @@ def stated_top(header: str) -> float | None:
     [20.0, 10.0, 20.0, 15.0, 9.0]
     >>> [stated_top(one) for one in ("Points", "Score 5/20", "Score 1/5/2024", "Points (top 3)", "Skala von 1 bis 6")]
     [None, None, None, None, None]
+    >>> stated_top("Ratings of 2024"), stated_top("Punkte von 2025"), stated_top("Score/2024")
+    (None, None, None)
     """
     found = None if stated_scale(header) else _TOP.search(header)
     top = 0.0 if found is None else float(found[1].replace(",", ".").replace("\u2212", "-"))
-    return top if top > 0 else None
+    return top if top > 0 and top not in YEARS else None
 
 
 def scale_up_to(top: float, times: Mapping[float, int], *, ratings: bool = True) -> tuple[float, float] | None:
