@@ -574,6 +574,7 @@ STAFF = [["Name", "Site"], *([name, "Leeds"] for name in RATERS)]
         ({"Now": TODAY}, "--today my.xlsx#Now"),
         ({"Teams today": TODAY}, "--today 'my.xlsx#Teams today'"),
         ({"Now": TODAY, "People": STAFF}, "--today my.xlsx#Now --staff my.xlsx#People"),
+        ({"Teams 2019": TODAY, "Now": TODAY}, "--today my.xlsx#Now"),
         ({"People": STAFF}, "--staff my.xlsx#People"),
         ({"Now": [*TODAY, ["Zoe", "Retail"]]}, "--today my.xlsx#Now --staff my.xlsx#Now"),
         ({"Now": [*TODAY[:3], ["Cleoo", "Energy"], *TODAY[4:]]}, None),  # a slip

@@ -7,6 +7,7 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.game.rules import Rules, read_staff
 from coterie.game.strategy import read_strategy_content
+from coterie.game.tables import word_in
 from coterie.learn.wishes import people_today
 from coterie.log.log import Log
 from coterie.spreadsheets import Workbook
@@ -14,14 +15,19 @@ from coterie.spreadsheets import Workbook
 KNOWN = 0.5
 """A sheet is about the people of a log if it names such a share of them."""
 
+NOW = ("today", "now", "current", "currently", "heute", "jetzt", "aktuell", "hoy", "actual", "actuel", "actuelle")
+"""Words of sheets that are about today rather than last year."""
+
 
 def sheets_beside(workbook: Path, used: str, log: Log) -> dict[str, str]:
     """Return what options may be told of other sheets: `today` and `staff` -> firm.xlsx#Today.
 
-    Only sheets that are read without complaint, the first of each kind. Where today's teams hold people whom the log
-    does not know, the staff is named too, by the same sheet if there is no other.
+    Only sheets that are read without complaint, the first of each kind, but one that is called today before others.
+    Where today's teams hold people whom the log does not know, the staff is named too, by the same sheet if there is
+    no other.
     """
-    others = [f"{workbook}#{name}" for name in Workbook.open(workbook).sheets if name != used]
+    named = sorted(Workbook.open(workbook).sheets, key=lambda name: word_in(name, NOW) is None)
+    others = [f"{workbook}#{name}" for name in named if name != used]
     lists = {path: rules for path in others if (rules := _staff(path, log)) is not None}
     plain = [path for path, rules in lists.items() if not (_names_teams(rules, log) or _is_today(path, log, rules))]
     for path in others:
