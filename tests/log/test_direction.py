@@ -289,3 +289,38 @@ def test_titles_that_number_something_are_no_scale():
 def test_words_that_turn_it_round_again_leave_it_open(header):
     assert direction_told(header, []) is None
     assert may_mean_less(header, None)
+
+
+@pytest.mark.parametrize(
+    ("header", "scale", "less"),
+    [
+        ("Note", (1, 6), True),
+        ("Note", (1, 5), True),
+        ("Note", None, True),
+        ("Noten", (0.7, 5), True),
+        ("Note", (0, 20), False),
+        ("Note", (1, 20), False),
+        ("Note", (1, 10), False),
+        ("Note", (0, 6), False),
+        ("Note /20", None, False),
+        ("Note sur 20", (4, 20), False),
+        ("Note (1-6)", None, True),
+        ("Note /5", None, True),
+        ("Schulnote", (1, 10), True),
+        ("Note (1 = sehr gut)", (0, 20), True),
+        ("Note (20 = best)", (1, 6), False),
+    ],
+)
+def test_a_note_is_a_german_mark_on_a_short_scale_only(header, scale, less):
+    assert may_mean_less(header, scale) == less
+
+
+@pytest.mark.parametrize("header", ["Note", "Note /20", "Note sur 20"])
+def test_french_marks_leave_no_doubt(tmp_path, header):
+    path = tmp_path / "notes.csv"
+    rows = [f"{s},Hall,{a},{b},{4 + 3 * s % 17}" for s in range(17) for a, b in ("xy", "yz", "xz")]
+    path.write_text("\n".join([f"Semaine,Equipe,De,A,{header}", *rows]), encoding="utf-8")
+    columns = {"sample": "Semaine", "coalition": "Equipe", "agent": "De", "partner": "A", "utility": header}
+    guess = coterie.start(path, columns=columns)
+    assert not [one for one in guess.answers if one.name == "lower_is_better"]
+    assert not [note for note in guess.write(tmp_path / "log").notes if "less may be" in note]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from coterie.game.tables import word_in
 from coterie.log.options import Options, fixed_range
+from coterie.log.scales import stated_scale, stated_top
 from coterie.words import said
 
 LESS_IS_BETTER = (
@@ -29,13 +30,16 @@ TURNED = (
 """Words beside these that leave it open again: of bugs that were fixed, more is better."""
 
 DOUBTFUL = (
-    "note noten position minutes minuten min seconds sekunden sec hours stunden time zeit zeiten laufzeit runtime "
+    "position minutes minuten min seconds sekunden sec hours stunden time zeit zeiten laufzeit runtime "
     "duration dauer cost kosten"
 )
-"""Words of headers of which it depends: marks of some country, minutes that were needed or played."""
+"""Words of headers of which it depends: positions, minutes that were needed or played."""
 
 GRADES, WORST_GRADE = "grade mark", 6
 """Words of headers of which it depends where numbers go from 1 to so many at most: of points, more is better."""
+
+NOTES, LEAST_POINTS = "note noten", 10
+"""Marks of some country, 1 to 6 in German: of those that start at 0, or go as far as this, more is better."""
 
 _GOODNESS = {
     **dict.fromkeys(("best", "top", "excellent", "ausgezeichnet", "hervorragend", "meilleur", "excelente", "mejor"), 3),
@@ -124,13 +128,19 @@ def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     [True, True, True, False]
     >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
     (True, False)
+    >>> may_mean_less("Note", (1, 6)), may_mean_less("Note", None), may_mean_less("Note sur 20", None)
+    (True, True, False)
     """
     said_so = _lower_is_said(header)
     if said_so is not None:
         return said_so
+    low, high = stated_scale(header) or scale or (1.0, 1.0)
+    high = max(high, stated_top(header) or high)
     words = [*LESS_IS_BETTER.split(), *DOUBTFUL.split()]
     if scale is not None and scale[0] == 1 and scale[1] <= WORST_GRADE:
         words += GRADES.split()
+    if low > 0 and high < LEAST_POINTS:
+        words += NOTES.split()
     return word_in(header, words) is not None
 
 
