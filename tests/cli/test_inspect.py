@@ -167,7 +167,7 @@ HEADER = PAIRS.splitlines()[0] + "\n"
         (
             PAIRS,
             ["--coalitions", 2],
-            "--coalitions says how many interchangeable coalitions to use: add --pool-coalitions",
+            "there are as many as names: add --pool-coalitions if they mean nothing",
         ),
         (
             PAIRS,

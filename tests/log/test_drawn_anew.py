@@ -8,7 +8,8 @@ import pytest
 import coterie
 from coterie.learn.promises import NOTHING_KNOWN, what_is_sure
 from coterie.learn.summary import NO_RANGE, expected_worth
-from coterie.log.drawn_anew import MAY_MEAN_NOTHING, Differing, drawn_anew
+from coterie.log.drawn_anew import MAY_MEAN_NOTHING, Differing, about_names, drawn_anew
+from coterie.log.inspection import inspect_log
 
 PLACES = ("Window", "Door", "Board", "Corner", "Shelf", "Wall")
 PEOPLE = [f"P{i:02d}" for i in range(24)]
@@ -92,6 +93,69 @@ def test_totals_of_large_teams_are_not_looked_at_pair_by_pair(tmp_path, monkeypa
 @pytest.mark.parametrize("kind", ["totals", "pairs"])
 def test_places_that_matter_to_pairs_are_found_where_they_can_be_learnt(tmp_path, kind):
     assert drawn_anew(log_of(table(tmp_path / "table.csv", kind, weeks=120, pair=1.3), kind)) == "no"
+
+
+def groups(path, header="Groupe", labels=("G1", "G2", "g3 ", "G4", "G5", "G6"), once=("g1",), people=PEOPLE):
+    """Write what people got in groups drawn anew; in a round each, some labels and people are spelled otherwise."""
+    rng = np.random.default_rng(3)
+    rows = [f"Week,{header},Name,Points"]
+    for week in range(6):
+        order = rng.permutation(24).tolist()
+        for place, who in enumerate(order):
+            label = labels[place // 4]
+            label = next((one for one in once if week == 2 and one == label.casefold()), label)
+            name = people[who].lower() if week == 3 and who == 7 else people[who]
+            rows.append(f"{week},{label},{name},{rng.normal(12, 2):.1f}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "labels", "is_numbered"),
+    [
+        ("Groupe", ("G1", "G2", "g3 ", "G4", "G5", "G6"), True),
+        ("Gruppe", ("Gr. 1", "Gr. 2", "gr 3", "Gr4", "Gr. 5", "Gr. 6"), True),
+        ("Team", ("T10", "T11", "T12", "T13", "T14", "T15"), True),
+        ("Équipe", ("É1", "E2", "É3", "É4", "É5", "É6"), True),
+        ("Room", ("R101", "R102", "R103", "R201", "R202", "R203"), False),
+        ("Group", ("B1", "B2", "B3", "B4", "B5", "B6"), False),
+        ("Area", ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6"), False),
+        ("Place", ("T1", "T2", "T3", "T4", "T5", "T6"), False),
+        ("Group", ("G1", "G2", "G3", "G4", "G5", "Law"), False),
+    ],
+)
+def test_letters_and_a_number_are_numbered_labels(tmp_path, header, labels, is_numbered):
+    found = pooled(coterie.start(groups(tmp_path / "table.csv", header, labels), columns={"coalition": header}))
+    assert found.value is is_numbered
+    assert found.why.startswith("labels are numbers or letters, such as") is is_numbered
+
+
+def test_labels_and_people_are_counted_after_spellings_are_merged(tmp_path):
+    path = groups(tmp_path / "table.csv", "Area", ("Hall", "Sea", "Law", "Art", "Sky", "Moor"), ("hall", "sea"))
+    guess = coterie.start(path)
+    assert pooled(guess).why.startswith("labels have names and come back, such as 'Art'")
+    log = guess.write(tmp_path / "log")
+    numbered = coterie.start(groups(tmp_path / "numbered.csv"))
+    (how_many,) = [one for one in numbered.answers if one.name == "coalitions"]
+    assert (how_many.value, len(log.agents)) == (6, 24)
+    apart = pooled(coterie.start(path, clean_names=False))
+    assert apart.why == "6 of 8 labels come back, such as 'Art'"
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_start_and_inspect_and_learn_say_the_same_of_names(tmp_path, monkeypatch, is_seen):
+    """Also where only the log as it is read shows it, and not what `start` looks at."""
+    path = table(tmp_path / "table.csv", weeks=12)
+    if not is_seen:
+        monkeypatch.setattr("coterie.log.start.names_drawn_anew", lambda *_: "no")
+    log = coterie.start(path).write(tmp_path / "log")
+    assert any(note.startswith(MAY_MEAN_NOTHING) for note in log.notes) is not is_seen
+    assert "pool_coalitions" not in json.loads((tmp_path / "log" / "log.json").read_text(encoding="utf-8"))
+    for said in ({}, {"pool_coalitions": False}):
+        read = coterie.read_log(tmp_path / "log", **said)
+        told = [finding.what for finding in inspect_log(read).findings]
+        assert any(one.startswith(MAY_MEAN_NOTHING) for one in told) is (not said)
+        assert (len(list(about_names(read))) > 0) is (not said)
 
 
 def test_analysis_of_variance(tmp_path):

@@ -917,7 +917,7 @@ def test_swapped_columns_are_told(tmp_path):
 @pytest.mark.parametrize(
     ("header", "guessed"),
     [
-        ("Note", False),
+        ("Note", None),  # out of 10
         ("Minutes", False),
         ("Rank", True),
         ("Score (1=best 5=worst)", True),

@@ -117,7 +117,7 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )
-    elif drawn_anew(seen.log) != "no":
+    elif "pool_coalitions" not in seen.log.declared and drawn_anew(seen.log) != "no":
         yield Finding(
             f"{MAY_MEAN_NOTHING}: {MEAN_NOTHING}",
             f"if they are drawn anew each time, {said(pool_coalitions=True)} learns about pairs whatever the team is "

@@ -6,7 +6,8 @@ from itertools import combinations
 
 from coterie import checks
 from coterie.checks import plain, spaced
-from coterie.words import counted, in_order, said, some
+from coterie.game.tables import word_in
+from coterie.words import counted, in_order, said, some, unaccented
 
 LISTED = 3
 """How many of them a sentence shows."""
@@ -170,6 +171,43 @@ def are_names_for_once(once: int, names: int, teams: int) -> bool:
     (True, False)
     """
     return 2 * once > names and 3 * once > teams
+
+
+TEAM_WORDS = "team group squad crew table gruppe tisch equipe groupe equipo"
+"""Headers of teams that may be made up each time; a department, an area or a project is there whoever is in it."""
+
+_NUMBERED = re.compile(rf"({TEAM_WORDS.replace(' ', '|')}|room)?[\s_-]*#?([0-9]+|[a-z])")
+_SHORT = re.compile(r"([^\W\d_]{1,3})[.]?[\s_-]*#?[0-9]{1,2}")
+"""Few letters and a number of a team: those of rooms and places have more digits as a rule, as R101."""
+
+
+def are_numbered(labels: Sequence[str], header: str) -> bool:
+    """Return whether teams have numbers or letters only, perhaps with the word for a team, in full or in short.
+
+    In short is only where the column is called a word for teams that may be made up each time, and all labels begin
+    alike, as that word does or another one: B12 may be a room, and Q3 an area.
+
+    >>> are_numbered(["Groupe 1", "Équipe 2", "B", "7"], "Where"), are_numbered(["Law", "Team 1"], "Team")
+    (True, False)
+    >>> are_numbered(["G1", "g 2", "Gr. 3"], "Groupe"), are_numbered(["Grp4", "GRP 5"], "Groupe")
+    (False, True)
+    >>> are_numbered(["T1", "t 2"], "Équipe"), are_numbered(["T1", "T2"], "Place"), are_numbered(["B12"], "Group")
+    (True, False, False)
+    """
+    plainly = [unaccented(spaced(label).casefold()) for label in labels]
+    if all(map(_NUMBERED.fullmatch, plainly)):
+        return True
+    short = [_SHORT.fullmatch(label) for label in plainly]
+    letters = {found[1] for found in short if found}
+    if not all(short) or len(letters) != 1 or word_in(header, TEAM_WORDS.split()) is None:
+        return False
+    return any(_shortens(next(iter(letters)), word) for word in TEAM_WORDS.split())
+
+
+def _shortens(letters: str, word: str) -> bool:
+    """Return whether letters are those of a word in their order, its first one among them: grp is group."""
+    rest = iter(word)
+    return word[0] == letters[0] and all(letter in rest for letter in letters)
 
 
 SELDOM, RARER = 3, 10

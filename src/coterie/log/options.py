@@ -597,7 +597,8 @@ def settled(declared: Options) -> Options:
         )
     if isinstance(options["coalitions"], int) and not options["pool_coalitions"]:
         raise InputError(
-            f"{said('coalitions')} says how many interchangeable coalitions to use: add {said(pool_coalitions=True)}"
+            f"{said('coalitions')} says how many interchangeable coalitions to use, but names of teams are taken to "
+            f"mean something, and there are as many as names: add {said(pool_coalitions=True)} if they mean nothing"
         )
     neutral, sigma = options["neutral"], options["sigma"]
     if options["missing"] == "worst" and sigma is not None:

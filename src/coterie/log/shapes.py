@@ -128,7 +128,7 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         told += unclear
         tables = [replace(tables[-1], shape="records")]
     if options["clean_names"]:
-        views, merged = _respelled(engine, tables, views)
+        views, merged = respelled(engine, tables, views)
         told += merged
     views, notes = _within(engine, tables, views, options)
     notes += told
@@ -168,7 +168,7 @@ def _count(engine: Engine, query: str) -> int:
     return int(engine.table(query)["n"][0].as_py())
 
 
-def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return views in which each name has one spelling, and what to tell of those that had several."""
     lookups: dict[str, str] = {}
     told: list[str] = []

@@ -19,17 +19,17 @@ from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.checking import MANY_TWOS
 from coterie.log.direction import direction_told, may_mean_less
-from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, names_drawn_anew
+from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, about_names, names_drawn_anew
 from coterie.log.engine import Engine, make_engine
 from coterie.log.likenesses import two_people
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
-from coterie.log.names import LISTED, are_names_for_once, spelled_without_accents, spellings
+from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_numbered, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
-from coterie.log.shapes import ABOUT, loaded
+from coterie.log.shapes import ABOUT, Table, loaded, respelled
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.spreadsheets import Workbook
@@ -111,15 +111,8 @@ MANY_DOUBLES = 10
 FEW_ROUNDS, SELDOM = 12, 5
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
 
-MADE_UP = "team group squad crew table gruppe tisch equipe groupe equipo"
-"""Headers of teams that may be made up each time; a department, an area or a project is there whoever is in it."""
-
 _TERMS = {"sum": "others", "team-scores": "(others * (others + 1) / 2)"}
 """How many pairs a number is the sum over, where it is one, by how many others are in the team."""
-
-_LABEL = re.compile(
-    r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -190,10 +183,20 @@ class Guess:
             declared = self.to_json() | {COPIED_FROM: self.path.name, "version": __version__}
             (temporary / "log.json").write_text(to_json(declared), encoding="utf-8")
             own = read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
+            if drawn := self._unsure_names(own):
+                left = {name: value for name, value in declared.items() if name != "pool_coalitions"}
+                (temporary / "log.json").write_text(to_json(left), encoding="utf-8")
         log = read_log(folder)
         # The scale is a guess that a slip of the hand made wider, unless somebody said it.
         slips = () if "utility_range" in self.known else (note for note in log.notes if SLIP in note)
-        return replace(log, notes=(*slips, *own.notes))
+        return replace(log, notes=(*drawn, *slips, *own.notes))
+
+    def _unsure_names(self, own: Log) -> list[str]:
+        """Return what is to be told of names of teams that only the log as it is read shows to mean nothing."""
+        is_no = any(one.name == "pool_coalitions" and one.value is False and not one.is_open for one in self.answers)
+        if not is_no or "pool_coalitions" in self.known:
+            return []
+        return list(about_names(replace(own, declared=own.declared - {"pool_coalitions"})))
 
     def __repr__(self) -> str:
         lines = [f"Guess({self.path}: {SHAPES[self.shape]}, {counted(self.rows, 'row')})"]
@@ -376,7 +379,8 @@ class _Answers:
     def all(self) -> list[Answer]:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
         listed = self._separators if isinstance(self._named.get("members"), str) else None
-        found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        found = [self._said(self._clean), *(self._said(guess()) for guess in (own, self._pooled) if guess is not None)]
+        found[:0] = [] if listed is None else [self._said(listed())]
         if own == self._totals and not self._of_teams:
             found.insert(-1, self._said(self._same_totals()))
         found[1:1] = self._doubles()
@@ -421,7 +425,7 @@ class _Answers:
         return self.engine.name("guessed")
 
     @cached_property
-    def _view(self) -> str:
+    def _rows(self) -> str:
         """The same with a row for each member."""
         if self.shape != "listed scores":
             return self._written
@@ -431,6 +435,17 @@ class _Answers:
         listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
         self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    @cached_property
+    def _view(self) -> str:
+        """The same as the log will have it: with one spelling of each name, if these are merged."""
+        if not self._said(self._clean).value:
+            return self._rows
+        self.engine.view("guessed_rows", queries.columns_of(self._rows, ("*",)))
+        shape = "records" if self.shape == "listed scores" else self.shape
+        rows = Table(replace(self.source, table="guessed_rows"), shape, {})
+        views, _ = respelled(self.engine, [rows], {"guessed_rows": "guessed_rows"})
+        return self.engine.name(views["guessed_rows"])
 
     def namesakes(self) -> str:
         """Return which teams of one name there are in one round, where each row lists a team; "" where none are."""
@@ -461,12 +476,14 @@ class _Answers:
         signs = found.signs or tables.USUAL
         return Answer("separators", tables.worded_separators(signs), tables.about_separators(found))
 
+    @cached_property
     def _clean(self) -> Answer:
         roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
-        names = [self.engine.table(shape_queries.values(self._view, role, VALUES))["value"] for role in roles]
+        names = [self.engine.table(shape_queries.values(self._rows, role, VALUES))["value"] for role in roles]
         people = [name for column in names[:-1] for name in column.to_pylist()]
-        met = self._view if self.shape == "pairs" else None
-        apart = two_people(self.engine, spelled_without_accents(people), self._members, met)
+        met = self._rows if self.shape == "pairs" else None
+        where = self._places("written_places", self._rows)
+        apart = two_people(self.engine, spelled_without_accents(people), where, met)
         found = [*spellings(people, apart), *spellings(names[-1].to_pylist())]
         if not found:
             return Answer("clean_names", False, "no name has several spellings")
@@ -513,11 +530,13 @@ class _Answers:
     @cached_property
     def _members(self) -> str:
         """Who was where, as far as all three are written."""
-        everybody = (
-            queries.inferred_members(self._view) if self.shape == "pairs" else queries.columns_of(self._view, ("*",))
-        )
-        self.engine.view("guessed_places", shape_queries.named(f"({everybody}) AS everybody"))
-        return self.engine.name("guessed_places")
+        return self._places("guessed_places", self._view)
+
+    def _places(self, name: str, rows: str) -> str:
+        """Make the view of who was where by some rows, and return it."""
+        everybody = queries.inferred_members(rows) if self.shape == "pairs" else queries.columns_of(rows, ("*",))
+        self.engine.view(name, shape_queries.named(f"({everybody}) AS everybody"))
+        return self.engine.name(name)
 
     @cached_property
     def _seen(self) -> TeamsSeen:
@@ -535,7 +554,6 @@ class _Answers:
         back = sorted(row["coalition"] for row in named if row["samples"] > 1)
         once, labels = len(named) - len(back), counted(len(named), "label")
         rounds, teams = self._rounds, sum(int(row["samples"]) for row in named)
-        generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
         if rounds > 1 and are_names_for_once(once, len(named), teams):
             such = min(row["coalition"] for row in named if row["samples"] == 1)
             told = f"{once:,} of {labels} occur in one round only, such as {such!r}"
@@ -543,7 +561,7 @@ class _Answers:
         if rounds >= FEW_ROUNDS and SELDOM * teams <= rounds * len(named):
             told = f"on average a label occurs in {number(round(teams / len(named), 1))} of {rounds:,} rounds only"
             return Answer("pool_coalitions", True, f"{told}: each alone tells next to nothing")
-        if generic == len(named):
+        if are_numbered([row["coalition"] for row in named], str(self._named["coalition"])):
             return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
         if not back:
             return Answer(
@@ -558,7 +576,7 @@ class _Answers:
         if (drawn := self._drawn) == "no":
             return Answer("pool_coalitions", False, told)
         header = self._named["coalition"]
-        if drawn == "clearly" or (header and tables.word_in(str(header), MADE_UP.split())):
+        if drawn == "clearly" or (header and tables.word_in(str(header), TEAM_WORDS.split())):
             kept = f"if they stay the same, {said(pool_coalitions=False)} says so"
             return Answer("pool_coalitions", True, f"{told}, but {MEAN_NOTHING}: as if drawn anew; {kept}")
         told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
