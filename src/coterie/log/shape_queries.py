@@ -69,6 +69,16 @@ def name_counts(columns: Sequence[tuple[str, str]]) -> str:
     return f"SELECT name, count(*) AS times FROM ({parts}) AS written WHERE coalesce(name, '') <> '' GROUP BY name"
 
 
+def names_like(columns: Sequence[tuple[str, str]], pattern: str) -> str:
+    """Return the same of names that match a pattern."""
+    return f"SELECT name, times FROM ({name_counts(columns)}) AS counts WHERE regexp_like(name, '{pattern}')"
+
+
+def is_one_of(column: str, names: str) -> str:
+    """Return whether a column holds one of the names of a view."""
+    return f"{column} IN (SELECT name FROM {names})"
+
+
 def count(view: str, condition: str) -> str:
     """Return how many rows meet a condition."""
     return f"SELECT count(*) AS n FROM {view} WHERE {condition}"

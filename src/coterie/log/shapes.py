@@ -23,7 +23,7 @@ import pyarrow as pa
 from coterie.checks import plain
 from coterie.errors import InputError
 from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, worded_separators
-from coterie.log import names, queries, schema, shape_queries
+from coterie.log import days, names, queries, schema, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.likenesses import two_people
 from coterie.log.options import TEAM_SCORES, Options, fixed_range
@@ -116,7 +116,7 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         views[table.source.table] = loaded(
             engine, replace(table.source, table=f"read_{table.source.table}"), table.columns
         )
-    told: list[str] = []
+    views, told = on_same_days(engine, tables, views)
     if options["summaries"] == "skip":
         for table in tables:
             name = table.source.table
@@ -201,6 +201,46 @@ def respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str])
             engine.view(f"named_{name}", shape_queries.respelled(engine.name(name), table.kept, chosen))
             name = f"named_{name}"
         result[table.source.table] = name
+    return result, told
+
+
+def on_same_days(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return views in which a day that is a round is written in one way, and what to tell of it."""
+    named = [table for table in tables if table.columns.get("sample") != schema.ROW]
+    if not named:
+        return dict(views), []
+    written = [(engine.name(views[table.source.table]), "sample") for table in named]
+    rows = engine.rows(shape_queries.names_like(written, days.DAY))
+    times = dict(sorted((row["name"], int(row["times"])) for row in rows))
+    found, every = days.same_days(times), f"{sum(times.values()):,}"
+    header = " and ".join(dict.fromkeys(repr(table.columns["sample"]) for table in named))
+    result, told = dict(views), list[str]()
+    if found.called:
+        engine.lookup("same_days", pa.table({"name": list(found.called), "clean": list(found.called.values())}))
+        for table in named:
+            name = result[table.source.table]
+            chosen = {"sample": engine.name("same_days")}
+            engine.view(f"dated_{name}", shape_queries.respelled(engine.name(name), table.kept, chosen))
+            result[table.source.table] = f"dated_{name}"
+        count, (first, called) = sum(times[name] for name in found.called), next(iter(found.called.items()))
+        is_one, others = count == 1, " and the like" if len(found.called) > 1 else ""
+        told.append(
+            f"{count:,} of {every} days in {header} {'is' if is_one else 'are'} written otherwise than most and "
+            f"{'was' if is_one else 'were'} read as the same days: {first!r} as {called!r}{others}"
+        )
+    if found.unclear:
+        engine.lookup("unclear_days", pa.table({"name": list(found.unclear)}))
+        condition = shape_queries.is_one_of("sample", engine.name("unclear_days"))
+        for table in named:
+            view = engine.name(views[table.source.table])
+            if rows := engine.rows(shape_queries.first_rows(view, condition, ["sample"])):
+                is_one = (count := int(rows[0]["times"])) == 1
+                told.append(
+                    f"{count:,} of {every} days in {header} {'is' if is_one else 'are'} written otherwise than most, "
+                    f"such as {rows[0]['sample']!r} ({_where(table.source, rows)} of {table.source.shown}), and which "
+                    f"day is meant is not clear: {'it counts as a round' if is_one else 'they count as rounds'} of "
+                    f"{'its' if is_one else 'their'} own; write all days alike"
+                )
     return result, told
 
 

@@ -29,7 +29,7 @@ from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
-from coterie.log.shapes import ABOUT, Table, loaded, respelled
+from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.spreadsheets import Workbook
@@ -413,7 +413,9 @@ class _Answers:
         for role, theirs in self._named.items():
             several = tuple(header.get(name, name) for name in names_of(theirs))
             named[role] = several if isinstance(theirs, tuple) else several[0]
-        view = loaded(self.engine, replace(self.source, table="all_guessed"), named)
+        rows = Table(replace(self.source, table="all_guessed"), self.shape, named)
+        views, _ = on_same_days(self.engine, [rows], {"all_guessed": loaded(self.engine, rows.source, named)})
+        view = views["all_guessed"]
         if "utility" in named:
             present = shape_queries.without(self.engine.name(view), shape_queries.WAS_NOT_THERE)
             self.engine.view(view := "guessed_present", present)
