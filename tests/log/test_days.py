@@ -90,3 +90,38 @@ def test_days_that_are_written_alike_stay_as_they_are(tmp_path, form):
 def test_which_days_are_the_same(times, called, unclear):
     found = same_days(times)
     assert (dict(found.called), found.unclear) == (called, unclear)
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("Datum,Team,Members,Score", '{day},{team},"{a}, {b}",{value}'),
+        ("Datum,Team,Member 1,Member 2,Member 3,Score", "{day},{team},{a},{b},{c},{value}"),
+        ("Datum,Team,From,To,Stars", "{day},{team},{a},{b},{value}"),
+        ("Datum,Team,Name,Choice", "{day},{team},{a},yes\n{day},{team},{b},no"),
+    ],
+)
+def test_days_in_tables_of_all_kinds(tmp_path, header, row):
+    rows = [header]
+    for place in range(20):
+        for team, *people in (("Sea", "Ann", "Bo", "Eve"), ("Law", "Cy", "Di", "Flo")):
+            a, b, c = (people[(place + i) % 3] for i in range(3))
+            form = "%d.%m.%Y" if (place, team) == (7, "Law") else "%Y-%m-%d"
+            day = (FIRST + dt.timedelta(place)).strftime(form)
+            rows.append(row.format(day=day, team=team, a=a, b=b.upper() if place == 9 else b, c=c, value=place % 5 + 1))
+    (tmp_path / "table.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    log = coterie.start(tmp_path / "table.csv", utility_range=(1, 5), neutral=3).write(tmp_path / "log")
+    assert (log.n_samples, len(log.agents)) == (20, 6)
+    assert any("read as the same days: '08.08.2026' as '2026-08-08'" in note for note in log.notes)
+
+
+def test_days_in_two_tables(tmp_path):
+    people = ("Ann", "Bo", "Cy")
+    days = [FIRST + dt.timedelta(place) for place in range(9)]
+    members = [f"{day},{who},Sea" for day in days for who in people]
+    totals = [f"{day:%d.%m.%Y},{who},{len(who)}" for day in days for who in people]
+    (tmp_path / "memberships.csv").write_text("\n".join(["sample,agent,coalition", *members]), encoding="utf-8")
+    (tmp_path / "totals.csv").write_text("\n".join(["sample,agent,utility", *totals]), encoding="utf-8")
+    log = coterie.read_log(tmp_path, utility_range=(0, 9))
+    assert log.samples.names.to_pylist() == list(map(str, days))
+    assert any(note.startswith("27 of 54 days in 'sample' are written otherwise") for note in log.notes)
