@@ -26,7 +26,7 @@ from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_numbered, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
-from coterie.log.refusals import SLIP, ambiguous_column
+from coterie.log.refusals import SLIP, ambiguous_column, in_rows_about
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
@@ -253,7 +253,9 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             _refuse_when_for_good(columns, parts)
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
-        if "coalition" not in fixed and (twins := guessing.namesakes()):
+        if twins := guessing.namesakes():
+            if "coalition" in fixed:
+                raise InputError(guessing.two_of_one_name())
             # Two teams of one name are two teams: each row is one.
             parts = [Part("coalition", ROW, twins) if part.role == "coalition" else part for part in parts]
             guessing = replace(guessing, parts=parts)
@@ -460,6 +462,24 @@ class _Answers:
         times, sample, name = int(first["times"]), first["sample"], first["coalition"]
         return f"{several} several teams of one name, such as {times} {name!r} in {sample!r}: each row is a team"
 
+    def two_of_one_name(self) -> str:
+        """Return what to do where teams share a name, and somebody said that it is what parts them."""
+        named = shape_queries.without(self._written, "utility IS NULL")
+        rows = self.engine.rows(queries.repeated(f"({named}) AS scored", ("sample", "coalition")))
+        first = rows[0]
+        sample, name = first["sample"], first["coalition"]
+        same = [row for row in rows if (row["sample"], row["coalition"]) == (sample, name)]
+        places = [int(first["first_row_index"]), *(int(row["row_index"]) for row in same)]
+        # More rows than are listed may share the name.
+        told = in_rows_about([str(row) for row in self.source.row_numbers(places)])
+        more = int(first["repeats"]) - len(same)
+        others = f", and so do teams in {counted(more, 'further row')}" if more else ""
+        return (
+            f"{told}: teams share the name {name!r} in {sample!r}{others}; leave out "
+            f"{said(columns={'coalition': self._named['coalition']})}, and each row is a team of its own, or say which "
+            "column tells them apart"
+        )
+
     def _blank_words(self) -> list[Answer]:
         """Ask about words among the numbers of which it is not known that they stand for none; never guess that."""
         column = self._column("utility")
@@ -637,7 +657,8 @@ class _Answers:
         for row in self.engine.table(shape_queries.per_teammate(self._view, self._view)).to_pylist():
             others, times = int(row["others"]), int(row["times"])
             terms = others * (others + 1) // 2 if self._of_teams else others
-            found.setdefault(terms, {})[row["utility"]] = times // (others + 1) if self._of_teams else times
+            # A team of which only some members have the number is one all the same.
+            found.setdefault(terms, {})[row["utility"]] = max(times // (others + 1), 1) if self._of_teams else times
         if not found:
             helps = self._look_swapped() or self._look_merged() or self._have_commas()
             raise InputError(f"no row has both a team of several people and a number{helps}")
