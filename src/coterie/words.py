@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -196,6 +197,19 @@ def literal(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(literal, value))})"
     return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+
+
+def in_shell(text: str) -> str:
+    """Return a word of a command as a shell takes it: as it is, or in quotation marks.
+
+    These are double ones where they will do, which the shell of Windows knows too; within words, # needs none.
+
+    >>> print(in_shell("teams.csv"), in_shell("firm.xlsx#Today"), in_shell("my firm"), in_shell("US$ (net)"))
+    teams.csv firm.xlsx#Today "my firm" 'US$ (net)'
+    """
+    if re.fullmatch(r"(?!#)[\w@%+=:,./#-]+", text):
+        return text
+    return shlex.quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'
 
 
 def html_table(rows: Iterable[Iterable[Any]], caption: str = "") -> str:

@@ -374,7 +374,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     code, out, _ = run("start", messy("class.csv", weeks=6), "--yes", "--out", "my class")
     assert code == 0
     (line,) = [line.strip() for line in out.splitlines() if "coterie learn" in line]
-    assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
+    assert line == 'coterie learn "my class" --team-size 2:3 --report report.html'
     assert "Teams so far had 3 members as a rule" in " ".join(out.split())
     words = shlex.split(line)[1:]
     code, out, err = run(*words, "--details", "--time-limit", "0.5")
@@ -438,7 +438,7 @@ def test_advice_can_be_typed_as_it_is(tmp_path, monkeypatch, run):
     code, _, err = run("start", "my firm.csv", "--yes")
     assert code == 2
     said = " ".join(err.split())
-    assert "coterie inspect 'my firm' goes on with it" in said
+    assert 'coterie inspect "my firm" goes on with it' in said
     (advised,) = re.findall("coterie start (.+) writes another folder", said)
     assert run("start", *shlex.split(advised), "--yes")[0] == 0
     code, _, err = run("start", "my firm", "--yes")
@@ -572,7 +572,7 @@ STAFF = [["Name", "Site"], *([name, "Leeds"] for name in RATERS)]
     ("sheets", "words"),
     [
         ({"Now": TODAY}, "--today my.xlsx#Now"),
-        ({"Teams today": TODAY}, "--today 'my.xlsx#Teams today'"),
+        ({"Teams today": TODAY}, '--today "my.xlsx#Teams today"'),
         ({"Now": TODAY, "People": STAFF}, "--today my.xlsx#Now --staff my.xlsx#People"),
         ({"Teams 2019": TODAY, "Now": TODAY}, "--today my.xlsx#Now"),
         ({"People": STAFF}, "--staff my.xlsx#People"),
@@ -595,6 +595,16 @@ def test_other_sheets_are_pointed_at_where_they_can_be_read(tmp_path, monkeypatc
     else:
         assert f" {words} --report" in line
         assert run(*shlex.split(line)[1:], "--time-limit", 1)[0] == 0
+
+
+def test_columns_with_blanks_and_signs_are_quoted_in_advice(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w};Team {p // 3};P{p}on;{w % 3}/5" for w in range(1, 9) for p in range(6)]
+    written("t.csv", "Day of play (no.);Team;Name;Score", rows)
+    code, _, err = run("start", "t.csv", "--yes")
+    assert code == 2
+    (advised,) = re.findall("say so with (--columns .*)$", " ".join(err.split()))
+    assert shlex.split(advised) == ["--columns", "utility=Day of play (no.)"]
 
 
 def test_a_file_that_is_missing_is_told_without_a_terminal(tmp_path, monkeypatch, run):

@@ -13,7 +13,7 @@ import typer
 
 from coterie.cli.learn import TimeLimit, search_progress
 from coterie.cli.output import at_work, messages, results, wrapped
-from coterie.words import signed
+from coterie.words import in_shell, signed
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
@@ -65,15 +65,16 @@ def command(
         _say(text)
     messages.print()
     say_written(written, quiet=False)
-    us = _program()
+    us, place = _program(), in_shell(str(folder))
+    result_file, today, staff = (in_shell(str(folder / name)) for name in ("result.json", "today.csv", "staff.csv"))
     messages.print(
         f"Open {folder / 'report.html'} in a browser: it has everybody's card, and answers what-if questions.\n"
         "What to try next\n"
-        f"  {us} inspect {folder}\n"
-        f"  {us} report {folder / 'result.json'} --explain {demo.COUPLE[0]}\n"
-        f'  {us} what-if {folder} {folder / "today.csv"} "Sanjay: energy + retail" --staff {folder / "staff.csv"}\n'
-        f"  {us} learn {folder} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {folder / 'staff.csv'} "
-        f"--today {folder / 'today.csv'} --max-moves 6\n"
+        f"  {us} inspect {place}\n"
+        f"  {us} report {result_file} --explain {demo.COUPLE[0]}\n"
+        f'  {us} what-if {place} {today} "Sanjay: energy + retail" --staff {staff}\n'
+        f"  {us} learn {place} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {staff} "
+        f"--today {today} --max-moves 6\n"
         f"  {us} start YOUR-TABLE.xlsx"
     )
     if len(written) < len(targets):

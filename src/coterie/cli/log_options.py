@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from coterie.cli.panels import HELP_ALL
 from coterie.cli.targets import spare
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
-from coterie.words import number
+from coterie.words import in_shell, number
 
 OTHER_NAMES = {
     "random_state": "--seed",
@@ -36,6 +35,8 @@ def command_line(said: Mapping[str, Any]) -> str:
     '--utility-range 1 5 --neutral 3 --asymmetric --seed'
     >>> command_line({"separators": "& and"}), command_line({"pool_coalitions": False})
     ('--separators "& and"', '--no-pool-coalitions')
+    >>> print(command_line({"columns": {"utility": "Time taken (mins)"}}))
+    --columns "utility=Time taken (mins)"
     """
     return " ".join(_spelled(name, value) for name, value in said.items())
 
@@ -57,12 +58,12 @@ def _name(name: str) -> str:
 def _written(value: Any) -> str:
     if isinstance(value, Mapping):
         several = {key: item if isinstance(item, (tuple, list)) else (item,) for key, item in value.items()}
-        return ",".join(f"{key}={one}" for key, items in several.items() for one in items)
+        return in_shell(",".join(f"{key}={one}" for key, items in several.items() for one in items))
     if isinstance(value, (tuple, list)):
         return " ".join(map(_written, value))
     if isinstance(value, (int, float)):
         return number(value)
-    return f'"{value}"' if re.search(r"[\s&|;]", str(value)) else str(value)  # what a shell would take for its own
+    return in_shell(str(value))
 
 
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:

@@ -1,6 +1,5 @@
 """`coterie start`: from a table to a log, by guesses that say why, and questions."""
 
-import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +20,7 @@ from coterie.log.schema import ROW, Named
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
 from coterie.spreadsheets import SPREADSHEETS
-from coterie.words import counted, number, said
+from coterie.words import counted, in_shell, number, said
 
 NONE = "none"
 """What is shown, and may be answered, where there is nothing in a list."""
@@ -96,7 +95,7 @@ def _beside(guess: Guess, log: Log) -> dict[str, str]:
 
 def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     """Yield what to type next, with sizes of teams as they were seen, and what it does."""
-    seen, place = teams_seen(log), shlex.quote(str(folder))
+    seen, place = teams_seen(log), in_shell(str(folder))
     everybody = len(log.agents)
     if "staff" in beside:
         everybody = len(read_staff(beside["staff"]).staff or ())
@@ -106,7 +105,7 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
     yield f"  coterie inspect {place}"
     single = " --per-person 1" if seen.is_one_each else ""
-    sheets = "".join(f" --{name} {_sheet(path)}" for name, path in beside.items())
+    sheets = "".join(f" --{name} {in_shell(path)}" for name, path in beside.items())
     yield f"  coterie learn {place} --team-size {sizes}{single}{sheets} --report report.html"
     people = counted(everybody, "person", "people")
     text = (
@@ -119,20 +118,14 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     yield from wrapped(text, "", "")
 
 
-def _sheet(path: str) -> str:
-    """Return the path of a sheet, firm.xlsx#Today, as a shell takes it; within words, # needs no quotes."""
-    bare = path.replace("#", "")
-    return path if shlex.quote(bare) == bare else shlex.quote(path)
-
-
 def _taken(folder: Path, table: Path) -> str:
     """Return what helps where there is something already."""
     other = next(name for i in range(2, 1000) if not (name := folder.with_name(f"{folder.name}-{i}")).exists())
-    anew = f"coterie start {shlex.quote(str(table))} --out {shlex.quote(str(other))} writes another folder"
+    anew = f"coterie start {in_shell(str(table))} --out {in_shell(str(other))} writes another folder"
     if not folder.is_dir() or not (folder / "log.json").exists():
         return f"{folder}: already exists and is not an empty folder; {anew}"
     return (
-        f"{folder}: already holds a log, perhaps from an earlier start; coterie inspect {shlex.quote(str(folder))} "
+        f"{folder}: already holds a log, perhaps from an earlier start; coterie inspect {in_shell(str(folder))} "
         f"goes on with it, {anew}, or delete {folder} to make it anew"
     )
 

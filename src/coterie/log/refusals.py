@@ -1,7 +1,6 @@
 """What may be wrong with the tables of a log, and the wording of every refusal."""
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from coterie import checks
 from coterie.log import schema
 from coterie.log.scales import Scale
-from coterie.words import counted, interval, number, said
+from coterie.words import counted, in_shell, interval, number, said
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def refuse(problems: Iterable[Refusal]) -> None:
 def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
     """Word a table without some of its columns; for a file given by itself, with what would find out what is what."""
     named = " or ".join(repr(name) for name in missing)
-    hint = f"; coterie start {shlex.quote(str(file))} guesses what is what" if file else ""
+    hint = f"; coterie start {in_shell(str(file))} guesses what is what" if file else ""
     return (
         f"no column {named}; the table {shape} needs {', '.join(schema.SHAPES[shape])}, and this one has "
         f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant{hint})"

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,7 @@ from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.spreadsheets import Workbook
-from coterie.words import counted, number, percent, said, some
+from coterie.words import counted, in_shell, number, percent, said, some
 
 QUESTIONS: dict[str, str] = {
     "sample": "Which column says when (one round in which teams held)?",
@@ -225,7 +224,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     if path.is_dir():
         raise InputError(
             f"{path}: is a folder, expected one table: a spreadsheet or a .csv file; if it holds a log already, "
-            f"coterie inspect {shlex.quote(str(path))} shows it"
+            f"coterie inspect {in_shell(str(path))} shows it"
         )
     if path.is_file() and path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{not_a_table(path)} with a row for each rating, person or team")
@@ -235,7 +234,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     if not sources[0].is_alone:
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect "
-            f"{shlex.quote(str(path))}"
+            f"{in_shell(str(path))}"
         )
     fixed: Mapping[str, Named] = said_so.get("columns", {})
     source, rows, columns = next(
