@@ -182,9 +182,21 @@ class _Change:
         for room in rooms:
             known = _meant(room, names)
             if known is None:
-                raise self.refused(_unknown(room, names, "team") + self._numbered())
+                raise self.refused(_unknown(room, names, "team") + (self._another(room) or self._numbered()))
             chosen[names.index(known)] = True
         return self.teams.row(chosen)
+
+    def _another(self, room: str) -> str:
+        """Say how to write several changes, where a team is called like the next one; "" where it is not."""
+        for found in re.finditer(r"(?:^|[;,])\s*([^;,:]+):", room):
+            at = self.given.rfind(room)
+            if at > 0 and _meant(_unquoted(found[1]), self.agents) is not None:
+                first, other = self.given[:at] + room[: found.start()], room[found.start(1) :]
+                return (
+                    f'; this looks like another change, and each is an argument of its own: "{first.rstrip(" ,;+")}" '
+                    f'"{other}"'
+                )
+        return ""
 
     def _numbered(self) -> str:
         """Say why nobody knows the names of teams that have none of their own."""
