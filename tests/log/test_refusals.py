@@ -297,3 +297,40 @@ def test_many_rows_about_the_same_are_counted(csv_log):
     assert "pairs.csv, rows 2 and 3: " in told
     assert "rows 4 and 5; rows 6 and 7;" in told
     assert "rows 20 and 21; 5 more rows;" in told
+
+
+def grades(tmp_path, *cells, column="Note /20"):
+    """Return what is said of a table of grades with some cells that are no numbers."""
+    rows = [f"{week},x,{name},{week + len(name)}" for week in range(1, 9) for name in ("Al", "Bea", "Cleo")]
+    rows += ["9,x,Al,5", *(f"9,x,p{place},{cell}" for place, cell in enumerate(cells))]
+    path = tmp_path / "grades.csv"
+    path.write_text("\n".join([f"Week,Team,Name,{column}", *rows, ""]), encoding="utf-8")
+    columns = {"sample": "Week", "coalition": "Team", "agent": "Name", "utility": column}
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(path, columns=columns, utility_range=(0, 20), neutral=10)
+    return str(refused.value)
+
+
+def test_cells_with_a_number_are_told_which_and_not_to_be_left_empty(tmp_path):
+    told = grades(tmp_path, "14/20")
+    assert "'Note /20' is '14/20', expected a finite number; write 14 for 14/20 (the header says /20 already)" in told
+    assert "leave the cell empty" not in told
+    assert "write 2.5 for 2-3" in grades(tmp_path, "2-3")
+    assert "(the header" not in grades(tmp_path, "14/20", column="Note")
+    told = grades(tmp_path, "abs", "2-3", "14/20")
+    assert "write 14 for 14/20 and 2.5 for 2-3 (the header says /20 already); where there is none, leave" in told
+    assert 'blank_words="abs"' in told
+
+
+def test_many_different_texts_are_counted_where_only_some_are_listed(tmp_path):
+    words = [f"word {sign}" for sign in "abcdefghijklm"]
+    told = grades(tmp_path, *words)
+    assert "'word j' (1 time) and 3 more; where there is none" in told
+    assert "more;" not in grades(tmp_path, *words[:10])
+
+
+@pytest.mark.parametrize("word", ["DNF", "did not finish", "Disqualified"])
+def test_what_may_be_a_bad_result_is_no_missing_one(tmp_path, word):
+    told = grades(tmp_path, word)
+    assert f"if {word!r} stands for a bad result, write a number for it: without the worst" in told
+    assert "too rosy" not in grades(tmp_path, "moved")

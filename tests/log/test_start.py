@@ -968,3 +968,76 @@ def test_scores_of_teams_out_of_their_scale_are_typos_too(saved, tmp_path):
     guess = coterie.start(saved([(*HEADER[:3], "Score (max 10)"), *rows]))
     with pytest.raises(InputError, match=r"row 7: 70 in the column 'Score \(max 10\)' is probably a typo"):
         guess.write(tmp_path / "log")
+
+
+# --- Times ----------------------------------------------------------------------------------------------------
+
+
+def escapes(saved, times, header="Time taken (mins)", **leftover):
+    """Rows of escape rooms with two teams of three, the times of which come one after another."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for week in range(8):
+        for team, members in zip(("Red", "Blue"), rng.permutation(PEOPLE[:6]).reshape(2, 3), strict=True):
+            rest = [int(rng.integers(0, 5)) for _ in leftover]
+            rows.append([week + 1, team, "; ".join(members), times[len(rows) % len(times)], *rest])
+    return saved([["Week", "Room", "Players", header, *leftover.values()], *rows])
+
+
+@pytest.mark.parametrize(
+    ("header", "times", "plain"),
+    [
+        ("Time taken (mins)", ["48:36", "DNF", "51:12", "39:30"], "39.5 for 39:30"),
+        ("Time taken (mins)", ["1:02:30", "58:20"], "62.5 for 1:02:30"),
+        ("Run", ["48:36", "51:12", "39:31"], "39.52 for 39:31"),
+        ("Time (h)", ["1:30", "1:45"], "1.5 for 1:30"),
+        ("Jury", ["4/5", "3/5"], "3 for 3/5"),
+        ("Quiz", ["80%", "75%"], "75 for 75%"),
+        ("Quiz", ["\u2605\u2605", "\u2605"], "1 for \u2605"),
+    ],
+)
+def test_a_leftover_column_is_no_outcome_beside_one_that_is_written_otherwise(saved, header, times, plain):
+    """The hints that teams took were learnt from, as if more were better, and nothing was said of the times."""
+    path = escapes(saved, times, header, hints="Hints used")
+    with pytest.raises(InputError) as refused:
+        coterie.start(path)
+    told = str(refused.value)
+    assert f"; {header!r} may be meant, and holds " in told
+    assert plain in told
+    assert 'If it is \'Hints used\' after all, say so with columns={"utility": "Hints used"}' in told
+    known = {"sample": "Week", "coalition": "Room", "members": "Players", "utility": "Hints used"}
+    assert part(coterie.start(path, columns=known), "utility").value == "Hints used"
+
+
+def test_when_something_begins_is_no_outcome(saved):
+    guess = coterie.start(escapes(saved, ["9:30", "14:00"], "Time", hints="Hints used"))
+    assert part(guess, "utility").value == "Hints used"
+
+
+@pytest.mark.parametrize(
+    ("header", "times"),
+    [
+        ("Time taken (mins)", [48.6, 51.2, 39.5]),
+        ("Time taken (mins)", [48, 51, 40]),
+        ("Time (h)", [1.5, 1.25]),
+        ("Finish time", [48.6, 51.2, 39.5]),
+        ("Minutes", [48, 51, 40]),
+        ("Session time in seconds", [480, 510.5]),
+    ],
+)
+def test_how_long_something_took_is_an_outcome(saved, header, times):
+    guess = coterie.start(escapes(saved, times, header, hints="Hints used"))
+    assert part(guess, "utility").value == header
+    assert part(guess, "utility").why == "it holds how long something took"
+    less = answer(guess, "lower_is_better")
+    assert (less.value, less.is_open) == (False, True)
+
+
+@pytest.mark.parametrize("times", [[1, 2, 3], [9.3, 14.0], ["9.30", "14.15"], [45000.5, 45001.5], [0.4375, 0.5]])
+def test_other_times_say_when(saved, times):
+    """Numbers of rounds, times of the day, and both as spreadsheets count them."""
+    path = saved(
+        [["Time", "Team", "Who", "Points"]]
+        + [[one, "xy"[t // 2], name, t + place] for place, one in enumerate(times) for t, name in enumerate(PEOPLE[:4])]
+    )
+    assert part(coterie.start(path), "sample").value == "Time"

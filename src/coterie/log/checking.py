@@ -306,9 +306,10 @@ def _no_numbers(table: _Table, options: Options) -> Refusal:
     blank = f" AND NOT {shape_queries.NO_UTILITY}" if options["blanks"] != "refuse" else ""
     bad = f"NOT {queries.is_finite()}{blank}"
     counts = table.one(queries.count_where(written, {"bad": bad}, with_utility=False))
-    texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(written, bad))}
+    found = table.some(queries.texts(written, bad))
+    texts, kinds = {row["text"]: int(row["times"]) for row in found}, int(found[0]["kinds"]) if found else 0
     rows = table.some(queries.some_rows(written, bad, ["written"]))
-    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]), _column(options))
+    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]), _column(options), kinds)
     return table.refusal(rows, what, int(counts["bad"]))
 
 

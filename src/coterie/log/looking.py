@@ -11,6 +11,7 @@ from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.tables import Source
+from coterie.log.ways import is_of_clock, is_otherwise, says_how_long, unit_of_time
 
 VALUES = 5000
 """How many different values of a column are looked at."""
@@ -36,6 +37,10 @@ ROLES: dict[str, tuple[str, ...]] = {
     "choices": ("sample", "coalition", "agent", "choice"),
 }
 """The columns of what one table may be."""
+
+
+LEAST_LONG, LEAST_DATE = 1, 20_000
+"""Parts of a day and numbers of days, which is how spreadsheets count time, are below the one and above the other."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,28 @@ class Column:
         return self.share(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|^\d{4}[- ]?(Q|W)\d") >= 0.9
 
     @cached_property
+    def is_duration(self) -> bool:
+        """Whether it holds how long something took: its name allows for that, and cells are no times of the day."""
+        if not says_how_long(self.name) or self.is_dates:
+            return False
+        unit = unit_of_time(self.name)
+        numbers = [value for value in self.said if self.is_number(value)]
+        if self.numeric_share < 0.5:
+            return self.is_otherwise and (unit is not None or self.word_for("sample") is not None)
+        if unit is not None:
+            return True
+        fractions = any(value != int(value) for value in self.numbers)
+        return fractions and LEAST_LONG <= max(self.numbers) < LEAST_DATE and not all(map(is_of_clock, numbers))
+
+    @cached_property
+    def is_otherwise(self) -> bool:
+        """Whether most cells that say something are written like outcomes, though not as plain numbers: 4/5, 48:36."""
+        found = {value: count for value, count in self.said.items() if is_otherwise(value)}
+        if not found or 2 * sum(found.values()) < sum(self.said.values()) or self.is_dates:
+            return False
+        return unit_of_time(self.name) is not None or not all(map(is_of_clock, found))
+
+    @cached_property
     def separators(self) -> tables.Separators:
         """What seems to stand between names in its cells."""
         return tables.likely_separators(self.times)
@@ -134,6 +161,11 @@ class Column:
     def word_for(self, role: str) -> str | None:
         """Return the word of the header that suggests a role."""
         return tables.word_in(self.name, WORDS[role].split())
+
+    @property
+    def says_when(self) -> bool:
+        """Whether its name says when, which a time that something took does not."""
+        return self.word_for("sample") is not None and not self.is_duration
 
 
 def look(engine: Engine, source: Source) -> tuple[int, list[Column]]:
@@ -307,8 +339,11 @@ def _fit(role: str, column: Column) -> Fit | None:
     word = column.word_for(role)
     score, why = (3.0, f"its name says {word!r}") if word else (0.0, "")
     if role == "utility":
-        if column.numeric_share < (0.5 if word else 0.9) or column.is_dates:
+        lasts = column.is_duration
+        if column.numeric_share < (0.5 if word or lasts else 0.9) or column.is_dates:
             return None
+        if lasts and not word:
+            return 2.5, column, "it holds how long something took"
         return score + 1.0, column, why or "it holds numbers"
     if role == "members":
         is_lists = column.is_lists or (word and column.separators.signs and not column.is_numeric)
@@ -319,6 +354,8 @@ def _fit(role: str, column: Column) -> Fit | None:
     if column.is_lists and not is_one:
         return None
     if role == "sample":
+        if column.is_duration:
+            return None
         if column.is_dates:
             return score + 3.0, column, "it holds dates"
         return score, column, why or "nothing else says when"

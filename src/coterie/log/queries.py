@@ -402,9 +402,10 @@ def some_rows(view: str, condition: str, columns: Sequence[str]) -> str:
 
 
 def texts(view: str, condition: str) -> str:
-    """Return how often each text stands where a utility should, of the most frequent ones."""
+    """Return how often each text stands where a utility should, of the most frequent ones, and how many they are."""
     return (
-        f"SELECT trim(written) AS text, count(*) AS times FROM {view} WHERE {condition} AND trim(written) <> '' "
+        "SELECT trim(written) AS text, count(*) AS times, (count(*) OVER ()) AS kinds "
+        f"FROM {view} WHERE {condition} AND trim(written) <> '' "
         f"GROUP BY trim(written) ORDER BY times DESC, text LIMIT {MOST_ROWS}"
     )
 

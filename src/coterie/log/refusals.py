@@ -7,7 +7,8 @@ from typing import Any
 
 from coterie import checks
 from coterie.log import schema
-from coterie.log.scales import Scale
+from coterie.log.scales import Scale, stated_top
+from coterie.log.ways import BAD_ENDS, instead
 from coterie.words import counted, in_shell, interval, number, said
 
 
@@ -90,14 +91,36 @@ def _number_in(column: str, value: float) -> str:
 
 
 def not_finite(
-    written: str | None, texts: Mapping[str, int] | None = None, rows: int = 0, column: str = UTILITY
+    written: str | None,
+    texts: Mapping[str, int] | None = None,
+    rows: int = 0,
+    column: str = UTILITY,
+    kinds: int = 0,
 ) -> str:
-    """Word a utility that is no number, perhaps given how often each text stands where a number should in all rows."""
+    """Word a utility that is no number, perhaps given how often each text stands where a number should in all rows.
+
+    Of so many different texts (`kinds`), the most frequent ones are given.
+    """
     shown = "empty" if written is None or not written.strip() else repr(written)
     told, words = "", [text for text in texts or {} if not _DIGIT.search(text)]
     if texts and sum(texts.values()) > 1:
-        listed = _and([f"{text!r} ({counted(times, 'time')})" for text, times in texts.items()])
-        told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
+        each = [f"{text!r} ({counted(times, 'time')})" for text, times in texts.items()]
+        each += [f"{kinds - len(texts):,} more"] if kinds > len(texts) else []
+        told = f"; of {counted(rows, 'row')}, these are no numbers: {_and(each)}"
+    name = column if column == UTILITY else repr(column)
+    told = f"{name} is {shown}, expected a finite number{told}"
+    plain = [
+        one
+        for text in dict.fromkeys([*([written] if written else []), *(texts or {})])
+        if (one := instead(text, column))
+    ]
+    if plain:
+        top = stated_top(column)
+        is_said = top is not None and any(one.endswith(f"/{number(top)}") for one in plain)
+        told += f"; write {_and(plain[:MOST_PLAIN])}{f' (the header says /{number(top)} already)' if is_said else ''}"
+    others = [text for text in texts or {} if not instead(text, column)]
+    if plain and not others:
+        return told
     helps = "leave the cell empty"
     if words and shown != "empty":
         listed = ",".join(words)
@@ -105,8 +128,25 @@ def not_finite(
             f", or if such words stand for none say {said(blank_words=listed)}, if for somebody who was not there "
             f"{said(absent_words=listed)}"
         )
-    name = column if column == UTILITY else repr(column)
-    return f"{name} is {shown}, expected a finite number{told}; where there is none, {helps}"
+    ends = [word for word in words if word.strip().casefold() in BAD_ENDS]
+    return f"{told}; where there is none, {helps}{f'; but {bad_ends(ends)}' if ends else ''}"
+
+
+MOST_PLAIN = 4
+"""For so many cells it is told what to write instead."""
+
+
+def bad_ends(words: Sequence[str]) -> str:
+    """Word what becomes of results that are left out because they are bad.
+
+    >>> bad_ends(["DNF"])
+    "if 'DNF' stands for a bad result, write a number for it: without the worst, all that is learnt is too rosy"
+    """
+    stand, them = ("stands for a bad result", "it") if len(words) == 1 else ("stand for bad results", "each of them")
+    return (
+        f"if {_and([repr(word) for word in words])} {stand}, write a number for {them}: without the worst, all that is "
+        "learnt is too rosy"
+    )
 
 
 _DIGIT = re.compile(r"[0-9,]")

@@ -25,12 +25,13 @@ from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_numbered, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
-from coterie.log.refusals import SLIP, ambiguous_column, in_rows_about
+from coterie.log.refusals import SLIP, ambiguous_column, bad_ends, in_rows_about
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
+from coterie.log.ways import BAD_ENDS, instead
 from coterie.spreadsheets import Workbook
 from coterie.words import counted, in_shell, number, percent, said, some
 
@@ -249,7 +250,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         if not parts:
             raise InputError(_nothing_found(columns))
         if "utility" not in fixed:
-            _refuse_when_for_good(columns, parts)
+            _refuse_another_for_good(columns, parts)
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
         if twins := guessing.namesakes():
@@ -289,20 +290,33 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
 
 
-def _refuse_when_for_good(columns: list[Column], parts: list[Part]) -> None:
-    """Refuse to take weeks for how good it was, which they are only where nothing else holds numbers."""
+def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
+    """Refuse to take for how good it was what may be weeks, or is left over beside outcomes that are no plain numbers.
+
+    Weeks are outcomes where nothing else holds numbers, and any numbers are where nothing is written like outcomes.
+    """
     taken = next((part.column for part in parts if part.role == "utility"), None)
     column = next((one for one in columns if one.name == taken), None)
-    if column is None or column.word_for("utility") or not column.word_for("sample"):
+    if column is None or column.word_for("utility") or column.is_duration:
         return
-    meant = [one for one in columns if one.word_for("utility")] or [
+    used = {name for part in parts for name in names_of(part.column)}
+    left = [one for one in columns if one.name not in used]
+    meant = [one for one in left if one.is_otherwise and one.filled >= column.filled]
+    if not meant and not column.says_when:
+        return
+    meant += [one for one in columns if one.word_for("utility")] + [
         one for one in columns if not any(one.word_for(role) for role in ("sample", "coalition", "agent", "partner"))
     ]
-    shown = f"; {meant[0].name!r} may be meant, and holds {some(map(repr, meant[0].examples), 2)}" if meant else ""
+    shown = helps = ""
+    if meant := [one for one in meant if one is not column]:
+        first = meant[0]
+        shown = f"; {first.name!r} may be meant, and holds {some(map(repr, first.examples), 2)}"
+        plain = [one for text in first.examples if (one := instead(text, first.name))] if first.is_otherwise else []
+        helps = f" Here, write {some(plain, 2)}." if plain else ""
     raise InputError(
         f"no column holds numbers that say how good it was{shown}. Write plain numbers: 4 for 4/5 or four stars, 80 "
-        "for 80%, 1500 for 1.500 €, 1 to 5 for words from bad to great, 1 and 0 for yes and no. If it is "
-        f"{column.name!r} after all, say so with {said(columns={'utility': column.name})}"
+        f"for 80%, 1500 for 1.500 €, 48.6 minutes for 48:36, 1 to 5 for words from bad to great, 1 and 0 for yes and "
+        f"no.{helps} If it is {column.name!r} after all, say so with {said(columns={'utility': column.name})}"
     )
 
 
@@ -490,6 +504,8 @@ class _Answers:
         left = {text: count for text, count in odd.items() if text.strip().lower() not in meant}
         listed = some((f"{text!r} ({counted(count, 'time')})" for text, count in left.items()), WORDS_SHOWN)
         told = f"these are no numbers, and are refused if they stay: {listed}" if left else "no other words are left"
+        if ends := [text for text in left if text.strip().casefold() in BAD_ENDS]:
+            told += f"; {bad_ends(ends)}"
         return [Answer(name, (), told) for name in names]
 
     def _separators(self) -> Answer:
