@@ -989,6 +989,7 @@ def escapes(saved, times, header="Time taken (mins)", **leftover):
     [
         ("Time taken (mins)", ["48:36", "DNF", "51:12", "39:30"], "39.5 for 39:30"),
         ("Time taken (mins)", ["1:02:30", "58:20"], "62.5 for 1:02:30"),
+        ("Time taken (mins)", ["1:02:30", "58:20", ""], "62.5 for 1:02:30"),
         ("Run", ["48:36", "51:12", "39:31"], "39.52 for 39:31"),
         ("Time (h)", ["1:30", "1:45"], "1.5 for 1:30"),
         ("Jury", ["4/5", "3/5"], "3 for 3/5"),

@@ -301,7 +301,7 @@ def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
         return
     used = {name for part in parts for name in names_of(part.column)}
     left = [one for one in columns if one.name not in used]
-    meant = [one for one in left if one.is_otherwise and one.filled >= column.filled]
+    meant = [one for one in left if one.is_otherwise and 2 * one.filled > column.filled]
     if not meant and not column.says_when:
         return
     meant += [one for one in columns if one.word_for("utility")] + [
