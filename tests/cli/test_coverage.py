@@ -373,7 +373,7 @@ def test_plans_obey_rules_and_today(run, firm):
     text = said(shown)
     assert code == 0
     assert "300 more rounds by this plan are expected to prove that nobody can gain more than" in text
-    assert "by moving or by changing places with somebody who gains too, with 99 % confidence; the log proves" in text
+    assert "by moving or by a swap that both gain from, with 99 % confidence; the log proves" in text
     assert "expected if all stay" in text
     assert "expected at random" in text
     assert "(assignments that are allowed)" in text

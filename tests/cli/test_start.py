@@ -37,7 +37,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
     assert declared == {
         "format": "coterie.log/1", "sheet": "Ratings", "columns": columns, "clean_names": True, "symmetric": False,
         "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0, "value": "average", "skip_rows": 2,
-        "copied_from": "firm.xlsx",
+        "unit": "stars", "copied_from": "firm.xlsx",
     }  # fmt: skip
     assert "the header was found in row 3, and what is above it passed over: 'Peer ratings (1" in " ".join(out.split())
     assert "'Bo' and 'bo '" in out
@@ -105,7 +105,7 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     assert declared["utility_range"] == [-6.0, 6.0]
     assert declared["pool_coalitions"] is False
     assert -5.0 < declared["neutral"] < 5.0
-    assert len(asked) == 11
+    assert len(asked) == 12
     assert any("Do both of a pair get the same?" in question for question in asked)
     read = out.partition("It is read as")[2].partition("If anything is wrong")[0]
     reasons = {line.partition("(")[2].partition(")")[0]: line for line in read.splitlines()[1:] if line.strip()}
@@ -380,7 +380,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     code, out, err = run(*words, "--details", "--time-limit", "0.5")
     assert code == 0, err
     assert Path("report.html").exists()
-    assert "value: per teammate" in out
+    assert "value: Punkte per person" in out
     hint = "Nobody said how large teams may be: --team-size 2:3 asks for sizes as they were seen; --report report.html"
     assert "Nobody said" not in err
     err = " ".join(run("learn", "my class", "--time-limit", "0.2")[2].split())

@@ -130,7 +130,7 @@ def test_what_if_is_compare_with_what_comes_of_changes(logs):
 
 def test_what_is_noise_is_called_no_difference(logs):
     """Where the range of 80 % holds 0 nobody is told first that something is better; and the unit is said."""
-    found = compare(logs / "semi-bandit", BEFORE, AFTER, unit="stars")
+    found = compare(coterie.read_log(logs / "semi-bandit", unit="stars"), BEFORE, AFTER)
     assert "stars" in found.sentence()
     each = found.per_person
     assert each.low < 0 < each.high
@@ -359,9 +359,10 @@ def test_learn_and_compare_say_the_same_of_the_same_teams(logs):
 def test_a_unit_is_said_and_taken_over(logs):
     learnt = coterie.StableLearner(today=BEFORE).fit(coterie.read_log(logs / "semi-bandit")).result_
     with_unit = replace(learnt, unit="stars")
+    counted = coterie.read_log(logs / "semi-bandit", unit="points")
     assert " stars per person" in repr(compare(logs / "semi-bandit", BEFORE, with_unit))
-    assert " points per person" in repr(compare(logs / "semi-bandit", BEFORE, with_unit, unit="points"))
-    assert " points per person" in repr(what_if(logs / "semi-bandit", BEFORE, "swap p1, p3", unit="points"))
+    assert " points per person" in repr(compare(counted, BEFORE, with_unit))
+    assert " points per person" in repr(what_if(counted, BEFORE, "swap p1, p3"))
     assert coterie.certify(logs / "semi-bandit", with_unit).unit == "stars"
     assert compare(logs / "semi-bandit", BEFORE, with_unit).to_json()["unit"] == "stars"
     assert "unit" not in compare(logs / "semi-bandit", BEFORE, AFTER).to_json()

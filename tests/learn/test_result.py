@@ -284,9 +284,9 @@ def test_sentences_without_a_case():
 @pytest.mark.parametrize(
     ("movers", "words"),
     [
-        ({"1": ("2",), "3": ("1",)}, "1 changing places with 3."),
+        ({"1": ("2",), "3": ("1",)}, "1 swapping with 3."),
         ({"1": ("2",), "2": ("2",)}, "1 moving together with 2."),
-        ({"1": ("2",), "2": ("2",), "3": ("1",)}, "1 changing places, together with 2, with 3."),
+        ({"1": ("2",), "2": ("2",), "3": ("1",)}, "1 swapping, together with 2, with 3."),
     ],
 )
 def test_steps_of_several_in_words(movers, words):

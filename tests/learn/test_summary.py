@@ -43,16 +43,16 @@ def step(*movers):
 @pytest.mark.parametrize(
     ("movers", "words"),
     [
-        ((("Ada", ("y",)), ("Bo", ("x",))), "change places with Bo"),
+        ((("Ada", ("y",)), ("Bo", ("x",))), "swap with Bo"),
         ((("Ada", ("y",)), ("Cy", ("y",))), "move together with Cy"),
-        ((("Ada", ("y",)), ("Cy", ("y",)), ("Bo", ("x",))), "change places, together with Cy, with Bo"),
+        ((("Ada", ("y",)), ("Cy", ("y",)), ("Bo", ("x",))), "swap, together with Cy, with Bo"),
     ],
 )
 def test_a_step_of_several_has_the_same_words_everywhere(movers, words):
     witness = step(*movers)
     shown = SimpleNamespace(strategy=SimpleNamespace(actions=NOW))
     assert Result.step(shown, witness) == with_others(witness, NOW) == words
-    assert Result.moving(shown, witness) == words.replace("change", "changing").replace("move ", "moving ")
+    assert Result.moving(shown, witness) == words.replace("swap", "swapping").replace("move ", "moving ")
     verdict = Explanation("Ada", 1.0, (), witness).told(limits=False)[0]
     every = "both" if len(movers) == 2 else "all of them"
     assert f"to {words} (then in y), would suit {every}, by about +0.50 or more each." in verdict
@@ -144,10 +144,10 @@ def test_what_is_expected_has_its_range():
         data=data_with(neutral=3.0, average=3.4), contradicted=(),
     )  # fmt: skip
     assert expected_worth(result) == (
-        "3.5 stars per teammate (with 80 % probability 3.2 to 3.7; 3 is as good as being alone)"
+        "3.5 stars per teammate (with 80 % probability 3.2 to 3.7; 3 is the middle of the scale)"
     )
     result.contradicted = ("independence",)
-    assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"
+    assert expected_worth(result) == "3.50 stars per teammate (3 is the middle of the scale)"
 
 
 def placed(
@@ -235,7 +235,7 @@ def test_who_has_least_is_told_with_their_own_range_and_what_looks_after_them():
 def test_one_rule_counts_who_could_get_a_better_place():
     result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
     assert gains_elsewhere(result) == {"Di": 0.3, "Bo": 0.1}
-    by = "by moving or by changing places with somebody who gains too"
+    by = "by moving or by a swap that both gain from"
     told = f"By the best guess, 2 of 6 people could get a better place {by} (Di most, who would gain 0.30)."
     assert better_places(result) == told
     alone = better_places(placed(TWO, gains={"Di": 0.3}))
@@ -286,7 +286,7 @@ def test_who_had_no_place_gets_one():
 def test_how_many_could_do_better_as_guesses_err_is_told_first():
     result = placed(TWO)
     result.options[0].elsewhere = (0, 4)
-    by = "by moving or by changing places with somebody who gains too"
+    by = "by moving or by a swap that both gain from"
     likely = f"With 80 % probability, 0 to 4 of 6 people could get a better place {by}; by the best guess, "
     assert better_places(result) == f"{likely}nobody."
     some = placed(TWO, gains={"Di": 0.3})

@@ -1,10 +1,12 @@
 """What is wanted of teams, in the names of a log."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import xlsxwriter
 
 import coterie
+from coterie import Strategy
 from coterie.learn.amounts import what_neutral_is
 from coterie.learn.result import Data
 from coterie.learn.wishes import wishes_about
@@ -46,13 +48,19 @@ def test_it_is_said_which_sheet_today_was_read_from(statistics, tmp_path):
 def test_a_neutral_point_that_is_the_average_is_called_so():
     from types import SimpleNamespace
 
-    def told(neutral, average):
+    def told(neutral, average, *, alone=True):
+        sets = np.ones((3, 1), dtype=bool)
+        sets[0] = not alone
+        strategy = Strategy.pure(sets, ("Ada", "Bo", "Cy"), ("x",))
         data = Data("semi-bandit", True, "ignore", "pairs", (1.0, 5.0), 10, "", neutral=neutral, average=average)
-        return what_neutral_is(SimpleNamespace(data=data))
+        rules = SimpleNamespace(staff=None)
+        return what_neutral_is(SimpleNamespace(data=data, strategy=strategy, options=(), value="average", rules=rules))
 
     assert told(2.98, 2.984) == "2.98 is the average of the table"
     assert told(3.0, 3.001) == "3 is as good as being alone"  # the middle of the scale
     assert told(2.5, 3.4) == "2.5 is as good as being alone"
+    assert told(3.0, 3.4, alone=False) == "3 is the middle of the scale"
+    assert told(2.5, 3.4, alone=False) == "2.5 is as good as being alone"
 
 
 def test_names_that_hold_commas_are_whole_in_rules():

@@ -118,7 +118,7 @@ def test_levels_are_those_of_the_table(both):
         words = likely_worth(less, agent).split()
         assert float(words[-3]) < float(words[-1])
     assert "3 is as good as being alone, less is better" in expected_worth(less)
-    per = "team" if kind == "team-score-averages" else "teammate"
+    per = {"team-score-averages": "team", "team-averages": "person", "average": "person"}.get(kind, "teammate")
     assert f" better per {per} expected" in against_today(less)
     assert "+" not in against_today(less)
 

@@ -69,7 +69,7 @@ def test_the_first_screen_has_what_matters(page, hostile):
     assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
     for text in hostile.result.certificate.assumes:
         assert (text in shown) == (not text.startswith("stability is"))  # which is said in words
-    assert "people look for a gain by moving or by changing places" in shown
+    assert "people look for a gain by moving or by a swap" in shown
 
 
 def told(result, statistics=None):

@@ -10,7 +10,7 @@ from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import KINDS, Announce, Date, Details, Explain, Out, Report, Title, Unit, targets_of, whom
+from coterie.cli.targets import KINDS, Announce, Date, Details, Explain, Out, Report, Title, targets_of, whom
 from coterie.cli.team_options import JUDGED, RULES, about_teams, say_sheet_of_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -48,7 +48,6 @@ def command(
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
-    unit: Unit = "",
     title: Title = "",
     date: Date = "",
     explain: Explain = None,
@@ -80,7 +79,7 @@ def command(
         statistics or log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
         min_samples=min_samples, **wishes,
     )  # fmt: skip
-    found = replace(found, unit=unit or found.unit, title=title, date=date)
+    found = replace(found, title=title, date=date)
     return deliver(
         found, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain, details=details,
         statistics=statistics,

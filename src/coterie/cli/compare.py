@@ -7,7 +7,6 @@ import typer
 
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
-from coterie.cli.targets import Unit
 from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams, say_sheet_of_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -42,7 +41,6 @@ def command(
     sizes: SizesOption = "ignore",
     noise: NoiseOption = "auto",
     min_samples: MinSamples = 0,
-    unit: Unit = "",
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -57,6 +55,6 @@ def command(
     wishes.pop("any_size", None)  # nothing is recommended here
     found = compare(
         log, one, two, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
-        unit=unit, random_state=seed, **wishes,
+        random_state=seed, **wishes,
     )  # fmt: skip
     show(found, as_json=json, legend=f"A is {one}, B is {two}.")

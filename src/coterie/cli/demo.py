@@ -109,6 +109,6 @@ def _truth(records: "Records", result: "Result") -> Iterator[str]:
     better = float((game.values(result.strategy) - game.values(result.today.strategy)).sum()) / len(records.staff)
     held = "held" if holds(gap, result.certificate.gap, game.rounding) else "did NOT hold"
     yield (
-        "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places "
+        "The firm is made up, so the truth is known: the most that anybody really gains by moving or swapping "
         f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today."
     )

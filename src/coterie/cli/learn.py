@@ -26,7 +26,6 @@ from coterie.cli.targets import (
     Report,
     Target,
     Title,
-    Unit,
     targets_of,
     whom,
 )
@@ -84,7 +83,6 @@ def command(
     ] = None,
     time_limit: TimeLimit = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    unit: Unit = "",
     title: Title = "",
     date: Date = "",
     explain: Explain = None,
@@ -121,7 +119,7 @@ def command(
             stop=stop,
             **wishes,
         ).fit(log)
-    result = replace(learner.result_, unit=unit, title=title, date=date)
+    result = replace(learner.result_, title=title, date=date)
     code = deliver(
         result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain, details=details,
         statistics=learner.statistics_,

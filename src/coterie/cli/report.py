@@ -15,7 +15,6 @@ from coterie.cli.targets import (
     Explain,
     Out,
     Title,
-    Unit,
     say_written,
     spare,
     targets_of,
@@ -42,7 +41,6 @@ def command(
         typer.Option(metavar="LOG", help="The log that the result is about: shows its evidence and answers what if."),
     ] = None,
     explain: Explain = None,
-    unit: Unit = "",
     title: Title = "",
     date: Date = "",
 ) -> int:
@@ -65,7 +63,8 @@ def command(
             f"{said('announce')} tells who is where, and in {result_file} people draw between several teams"
         )
     explain = whom(explain, result.strategy.agents)
-    result = replace(result, unit=unit or result.unit, title=title or result.title, date=date or result.date)
+    unit = declared.get("unit") or result.unit
+    result = replace(result, unit=unit, title=title or result.title, date=date or result.date)
     statistics = None
     if log is not None:
         with at_work("Reading the log"):

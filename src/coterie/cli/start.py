@@ -222,6 +222,8 @@ def _reader(one: Answer) -> Any:
         return _word_of(WORDS[one.name])
     if one.name == "separators":
         return _separators
+    if one.name == "unit":
+        return _unit
     if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
@@ -265,6 +267,10 @@ def _range(given: str) -> list[float]:
 
 def _words(given: str) -> tuple[str, ...]:
     return () if given.strip() == NONE else tuple(call_options({"blank_words": given}).get("blank_words", ()))
+
+
+def _unit(given: str) -> str:
+    return "" if given.strip() == NONE else given.strip()
 
 
 def _whole(given: str) -> int:

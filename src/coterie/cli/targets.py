@@ -58,7 +58,6 @@ def _text(param: typer.CallbackParam, value: str) -> str:
     return checks.writable(value, f"--{param.name}: ")
 
 
-Unit = Annotated[str, typer.Option(metavar="WORD", callback=_text, help="What outcomes are counted in, such as stars.")]
 Title = Annotated[
     str, typer.Option(metavar="TEXT", callback=_text, help="What the report and the announcement are called.")
 ]

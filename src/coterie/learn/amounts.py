@@ -9,7 +9,7 @@ import numpy as np
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import Result
-from coterie.log.options import TEAM_SCORES
+from coterie.log.options import TEAM_SCORES, are_own
 from coterie.words import GUESS, better_by, decimals, number, percent, signed
 
 
@@ -19,6 +19,11 @@ def tells_scores(result: Result) -> bool:
     Where another value is asked for than the scores have, people's values do not add up to them.
     """
     return result.value == TEAM_SCORES.get(result.data.totals) and result.strategy.is_pure
+
+
+def tells_own(result: Result) -> bool:
+    """Return whether what is expected of people is told as what each of them got in a team, which is what was seen."""
+    return are_own(result.data.totals, result.value) and result.strategy.is_pure
 
 
 def options_tell_scores(result: Result) -> bool:
@@ -72,14 +77,37 @@ def aside(*notes: str) -> str:
     return f" ({'; '.join(told)})" if told else ""
 
 
-AVERAGE = "the average of the table"
+AVERAGE, MIDDLE = "the average of the table", "the middle of the scale"
 
 
 def what_neutral_is(result: Result) -> str:
     """Return what the neutral point stands for."""
     less = ", less is better" if result.data.lower_is_better else ""
-    what = AVERAGE if neutral_is_average(result) else "as good as being alone"
-    return f"{number(result.data.neutral)} is {what}{less}"
+    return f"{number(result.data.neutral)} is {_neutral(result) or 'as good as being alone'}{less}"
+
+
+def _neutral(result: Result) -> str:
+    """Return what the neutral point is where people are not compared with being alone; else ""."""
+    if neutral_is_average(result):
+        return AVERAGE
+    return MIDDLE if neutral_is_middle(result) and nobody_is_alone(result) else ""
+
+
+def neutral_is_middle(result: Result) -> bool:
+    """Return whether the neutral point is the middle of the scale."""
+    return result.data.utility_range is not None and result.data.neutral == sum(result.data.utility_range) / 2
+
+
+def nobody_is_alone(result: Result) -> bool:
+    """Return whether everybody has one team and others in it, in every option: what being alone is worth is no matter.
+
+    A team is worth its average then, in which the neutral point has no part.
+    """
+    people = np.isin(result.strategy.agents, result.rules.staff or result.strategy.agents)
+    every = (result.strategy, *(option.strategy for option in result.options))
+    return is_on_scale(result) and all(
+        bool((one.sets[people] @ (one.sets.sum(axis=0) > 1)).all()) for one in every if one.is_pure
+    )
 
 
 def neutral_is_average(result: Result) -> bool:
@@ -89,13 +117,13 @@ def neutral_is_average(result: Result) -> bool:
         return False
     low, high = data.utility_range
     is_average = abs(data.average - data.neutral) <= ROUNDED * (high - low)
-    return is_average and data.neutral != (low + high) / 2
+    return is_average and not neutral_is_middle(result)
 
 
 def worse_than_neutral(result: Result) -> str:
     """Return how to say that something is worse than the neutral point."""
     worse = "worse than" if result.data.lower_is_better else "below"
-    return f"{worse} {AVERAGE}" if neutral_is_average(result) else "worse than alone"
+    return f"{worse} {neutral}" if (neutral := _neutral(result)) else "worse than alone"
 
 
 ROUNDED = 0.005
@@ -188,7 +216,8 @@ def what_own_part_is(result: Result) -> str:
 
 def own_worth(result: Result, value: float) -> str:
     """Return what somebody has, with what it is counted in."""
-    return f"{with_unit(shown_worth(result, value), result)} {_over_whom(result)}"
+    worth = with_unit(shown_worth(result, value), result)
+    return worth if tells_own(result) and is_on_scale(result) else f"{worth} {_over_whom(result)}"
 
 
 def unit_of_people(result: Result) -> str:
@@ -203,8 +232,13 @@ def _over_whom(result: Result) -> str:
         of = "over all teammates"
     else:
         several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
-        of = "per teammate, all teams added up" if several else "per teammate"
+        of = f"{per_what(result)}, all teams added up" if several else per_what(result)
     return of
+
+
+def per_what(result: Result) -> str:
+    """Return what a level is counted by: by person where each has a number of their own, else by teammate."""
+    return "per person" if tells_own(result) else "per teammate"
 
 
 def likely_worth(result: Result, agent: str) -> str:
@@ -259,7 +293,7 @@ def what_levels_are(result: Result) -> str:
     """Return what is expected of each team, in a few words."""
     if result.data.totals in TEAM_SCORES:
         return f"expected score in {result.unit}" if result.unit else "expected score"
-    return f"expected {result.unit} per teammate" if result.unit else "expected per teammate"
+    return f"expected {result.unit} {per_what(result)}" if result.unit else f"expected {per_what(result)}"
 
 
 def with_unit(amount: str, result: Result) -> str:
@@ -282,7 +316,7 @@ def what_values_are(result: Result) -> str:
 def what_worths_are(result: Result) -> str:
     """Return what the values of people and of single teammates are, in a few words."""
     unit = f"in {result.unit}; " if result.unit else ""
-    of = "a team is worth the average of its teammates"
+    of = "of what they get in a team" if tells_own(result) else "a team is worth the average of its teammates"
     if tells_scores(result):
         pairs = "averaged" if result.value == "average" else "added up"
         of = f"their own part in the score of a team: its pairs with them, {pairs}"
@@ -296,4 +330,4 @@ def what_zero_is(result: Result) -> str:
     if is_on_scale(result):
         return what_neutral_is(result)
     more = ", more is better" if result.data.lower_is_better else ""
-    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}{more}"
+    return f"0 is {_neutral(result) or 'as good as being alone'}{more}"

@@ -104,6 +104,7 @@ def assembled(
         likely=None if judged.likely is None else min(judged.likely, certificate.gap),
         checks=checks,
         together=put_together(statistics, strategy),
+        unit=statistics.setting.unit,
         is_vacuous=strategy.is_pure and certificate.gap == 0 and range_gap == 0,
         parameters=plain(parameters),
         version=__version__,

@@ -132,7 +132,7 @@ def certify(
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
     return replace(
         result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations,
-        unit=content.unit, team_names={number: name for name, number in called.items()},
+        unit=result.unit or content.unit, team_names={number: name for name, number in called.items()},
     )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from coterie.learn.warnings import cautions
 from coterie.learn.wishes import Wishes, known_people, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
-from coterie.log.options import TEAM_SCORES
+from coterie.log.options import TEAM_SCORES, are_own
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.threads import one_thread
@@ -66,7 +66,6 @@ def compare(
     value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
-    unit: str = "",
     random_state: checks.Seed = 0,
 ) -> Comparison:
     """Return what two assignments are worth on one log, to everybody and to each person, and what differs for sure.
@@ -87,8 +86,6 @@ def compare(
         with is taken over as far as they agree.
     keep_sizes
         Whether it is a rule that every coalition keeps the size that it has in the first assignment.
-    unit
-        What outcomes are counted in, such as "stars"; by default what a result that is compared says.
     random_state
         Where the draws come from that tell what is likely.
     """
@@ -100,7 +97,7 @@ def compare(
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
         given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
-        unit=unit or next(filter(None, (one.unit for one in both)), ""), random_state=random_state, **taken,
+        unit=next(filter(None, (one.unit for one in both)), ""), random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -119,7 +116,6 @@ def what_if(
     value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
-    unit: str = "",
     random_state: checks.Seed = 0,
 ) -> Comparison:
     """Return what a few changes on top of an assignment would do, as `compare` does for two assignments.
@@ -131,7 +127,7 @@ def what_if(
     changes
         "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing", "swap Bo, Cy", or a dictionary
         agent -> coalitions, each on what the one before it left (`coterie.game.edits`).
-    labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, unit, random_state
+    labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, random_state
         As for `compare`.
     """
     known = log if isinstance(log, Statistics) else as_log(log)
@@ -145,7 +141,7 @@ def what_if(
     given.notes.extend(remarks)
     return _compared(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
-        keep_sizes=keep_sizes, unit=unit or content.unit, random_state=random_state, **taken,
+        keep_sizes=keep_sizes, unit=content.unit, random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -297,10 +293,11 @@ def _compared(
         put_together(statistics, both[1]),
         setting.pool_coalitions,
         given.names,
-        unit,
+        setting.unit or unit,
         setting.told(setting.neutral),
         setting.lower_is_better,
         TEAM_SCORES.get(totals) == wishes.value,
+        are_own(totals, wishes.value),
     )
 
 

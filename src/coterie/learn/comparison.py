@@ -172,6 +172,8 @@ class Comparison:
     """Whether less is better on that scale; of values and changes here more is in any case."""
     tells_scores: bool = False
     """Whether scores of teams were seen, of which what people have is their own part."""
+    tells_own: bool = False
+    """Whether the numbers of the log are what each person got in a team, and values are such numbers."""
     version: str = __version__
 
     @property
@@ -196,7 +198,8 @@ class Comparison:
         if self.value != "average":
             of = "per person, over all teammates"
         else:
-            of = "per teammate" if self.is_per_teammate else "per teammate, all teams added up"
+            whom = "per person" if self.tells_own else "per teammate"
+            of = whom if self.is_per_teammate else f"{whom}, all teams added up"
             of = "per team" if self.is_per_teammate and self.tells_scores else of
         return f"{self.unit} {of}" if self.unit else of
 

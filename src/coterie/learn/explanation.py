@@ -87,10 +87,10 @@ def with_others(
     now: Mapping[str, Sequence[str]],
     *,
     moving: str = "move",
-    changing: str = "change",
+    swapping: str = "swap",
     shown: Callable[[str], str] = str,
 ) -> str:
-    """Word a step that several take: those who join the same move together, the others change places with them.
+    """Word a step that several take: those who join the same move together, the others swap with them.
 
     Wherever such a step is told these are its words; `now` is where people are, as far as that is known.
     """
@@ -100,7 +100,7 @@ def with_others(
     opposite = " and ".join(shown(agent) for agent in others if joins[agent] != joins[witness.agent])
     if not opposite:
         return f"{moving} together with {beside}"
-    return f"{changing} places{f', together with {beside},' if beside else ''} with {opposite}"
+    return f"{swapping}{f', together with {beside},' if beside else ''} with {opposite}"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ STEPS: dict[str, str] = {
     "individual": "by moving to where nobody would lose by it",
     "contractual": "by moving from where nobody would lose by it",
     "contractual-individual": "by moving without somebody else losing by it",
-    "swap": "by moving or by changing places with somebody who gains too",
+    "swap": "by moving or by a swap that both gain from",
 }
 """What people could do, by notion of stability."""
 
@@ -369,7 +369,7 @@ class Result:
     def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
-            return with_others(witness, self.strategy.actions, moving="moving", changing="changing")
+            return with_others(witness, self.strategy.actions, moving="moving", swapping="swapping")
         now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
         to = [name for name in witness.deviation if name not in now]
         kept = bool(now & set(witness.deviation))

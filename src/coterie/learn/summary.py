@@ -26,6 +26,7 @@ from coterie.learn.amounts import (
     options_tell_scores,
     own_worth,
     per_teammate,
+    per_what,
     places_of_people,
     points_per_team,
     scaled,
@@ -34,6 +35,7 @@ from coterie.learn.amounts import (
     shown_level,
     shown_worth,
     size_of_gain,
+    tells_own,
     tells_scores,
     unit_of_people,
     what_neutral_is,
@@ -68,7 +70,7 @@ def so_far(result: Result) -> str:
     """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
     level = level_so_far(result)
     amount = with_unit(level, result)
-    return f"So far: {amount} per teammate, the average of what was read." if level else ""
+    return f"So far: {amount} {per_what(result)}, the average of what was read." if level else ""
 
 
 def level_so_far(result: Result) -> str:
@@ -214,7 +216,7 @@ def expected_worth(result: Result) -> str:
     levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
     places = decimals(levels)
     neutral = what_neutral_is(result) if result.data.has_scale else ""
-    told = f"{with_unit(shown_level(result, level, places), result)} per teammate"
+    told = f"{with_unit(shown_level(result, level, places), result)} {per_what(result)}"
     likely_to_be = likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places))
     told += aside(likely_to_be or lack, neutral)
     in_all = shown_gain(result, each, decimals(ends))
@@ -396,7 +398,7 @@ def what_is_compared(result: Result) -> str:
         scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in limits)
         return f"{what} ({with_unit(f'{score:.{decimals(scores)}f}', result)} per team)"
     ends = [per_teammate(result, result.strategy, end) or 0.0 for end in limits]
-    return f"{what} ({with_unit(shown_level(result, level, decimals(ends)), result)} per teammate)"
+    return f"{what} ({with_unit(shown_level(result, level, decimals(ends)), result)} {per_what(result)})"
 
 
 def who_changes(result: Result) -> str:
@@ -435,7 +437,7 @@ def per_whom(result: Result) -> str:
         return PER_TEAM
     if result.value != "average":
         return "per person over all teammates"
-    return "per teammate" if all(map(have_others, every)) else "per person"
+    return per_what(result) if all(map(have_others, every)) else "per person"
 
 
 PER_TEAM = "per team"
@@ -450,7 +452,8 @@ def what_options_are(result: Result) -> str:
         less = ", less is better" if result.data.lower_is_better and not is_on_scale(result) else ""
         counted_in = f"{unit}per team, on average over {over}{less}; least well off {OWN_PART}, {what_zero_is(result)}"
     else:
-        counted_in = f"{unit_of_people(result)}, on average over people; {what_zero_is(result)}"
+        over = "" if tells_own(result) else ", on average over people"
+        counted_in = f"{unit_of_people(result)}{over}; {what_zero_is(result)}"
     return f"Options, none of them better than another in everything ({counted_in})"
 
 

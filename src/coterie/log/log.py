@@ -169,6 +169,11 @@ class Log:
         return found
 
     @property
+    def unit(self) -> str:
+        """What outcomes are counted in, such as "stars"; only said, never computed with."""
+        return str(self.options["unit"])
+
+    @property
     def declared_agents(self) -> tuple[str, ...]:
         """The agents that were declared; they come first, in that order."""
         return tuple(self.options["agents"])

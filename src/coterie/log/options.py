@@ -52,6 +52,12 @@ the score of a team, the sum over its pairs or their average."""
 TEAM_SCORES = {"team-scores": "total", "team-score-averages": "average"}
 """Those that are scores of teams, and the value of people that adds up to them."""
 
+
+def are_own(totals: str, value: Value) -> bool:
+    """Return whether what people are worth is what the log has of each of them: their own number in a team."""
+    return value == "average" and totals in {"team-averages", "average"}
+
+
 Blanks = Literal["skip", "absent", "refuse"]
 """What becomes of rows without a utility or choice."""
 
@@ -240,6 +246,11 @@ def _words(value: Any, what: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
 
 
+def _word(value: Any, what: str) -> str | None:
+    """Return text for one line; None where it is empty."""
+    return checks.writable(_text(value, what), f"{what}: ").strip() or None
+
+
 def _session(value: Any, what: str) -> Any:
     if not hasattr(value, "createDataFrame"):
         raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
@@ -372,6 +383,10 @@ class CommonOptions(TypedDict, total=False):
             Word(flag="--lower-is-better", other="--higher-is-better"),
             default=False,
         ),
+    ]
+    unit: Annotated[
+        str | None,
+        Option(_word, "What outcomes are counted in, such as stars.", Word(metavar="WORD"), default=""),
     ]
     sigma: Annotated[
         float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))

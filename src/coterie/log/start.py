@@ -31,6 +31,7 @@ from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
+from coterie.log.units import unit_in
 from coterie.log.ways import BAD_ENDS, instead
 from coterie.spreadsheets import Workbook
 from coterie.words import counted, in_shell, number, percent, said, some
@@ -51,6 +52,7 @@ QUESTIONS: dict[str, str] = {
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "lower_is_better": "Is a smaller number better (yes), or a larger one (no)?",
+    "unit": "In what is it counted (one word, or none)?",
     "neutral": "Which value is worth as much as working alone?",
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair "
     "then gets the same in any of them)?",
@@ -76,6 +78,7 @@ LABELS: dict[str, str] = {
     "totals": "the number is",
     "utility_range": "scale",
     "lower_is_better": "less is better",
+    "unit": "counted in",
     "neutral": "as good as alone",
     "pool_coalitions": "team names mean nothing",
     "coalitions": "how many teams",
@@ -773,8 +776,14 @@ class _Answers:
         return [
             Answer("utility_range", [low, high], scale.why + about),
             *self._direction((low, high)),
+            *self._unit(),
             Answer("neutral", min(max(value, low), high), why),
         ]
+
+    def _unit(self) -> list[Answer]:
+        """Tell in what numbers are counted, where the name of their column says so."""
+        unit = unit_in(self._column("utility").name)
+        return [Answer("unit", unit, "its column is called so")] if unit or "unit" in self.known else []
 
     def _direction(self, scale: tuple[float, float]) -> list[Answer]:
         """Ask whether less is better where a name leaves that open, and guess it where the name says so."""

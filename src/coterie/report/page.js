@@ -200,7 +200,7 @@
     return after;
   }
   const inWords = ({ person, does, to }) => {
-    const verb = { move: " moves to ", join: " also joins ", leave: " leaves ", swap: " changes places with " }[does];
+    const verb = { move: " moves to ", join: " also joins ", leave: " leaves ", swap: " swaps with " }[does];
     return [named(people[person]), verb, named(does === "swap" ? people[to] : rooms[to])];
   };
   const fillWhere = () => {

@@ -79,7 +79,7 @@ def reduce_log(
         log.feedback, log.agents, log.coalitions, log.symmetric, counted.utility_range, counted.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
         seed, log.declared_agents, log.declared_coalitions, log.options["missing"], log.adaptive,
-        log.of_teams, log.value, log.lower_is_better,
+        log.of_teams, log.value, log.lower_is_better, log.unit,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, counted.extent)
     _refuse_too_long(task)

@@ -63,6 +63,8 @@ class Setting:
     """What a team is worth to a member where nobody asks for something else."""
     lower_is_better: bool = False
     """Whether utilities are the opposite of what the tables hold, and so are range and neutral point here."""
+    unit: str = ""
+    """What outcomes are counted in; only said, never computed with."""
 
     @property
     def n_agents(self) -> int:
@@ -144,7 +146,7 @@ class Setting:
         """Return the setting as plain values."""
         found = asdict(self)
         # As files were before there were other logs.
-        for name, usual in (("of_teams", False), ("value", "total"), ("lower_is_better", False)):
+        for name, usual in (("of_teams", False), ("value", "total"), ("lower_is_better", False), ("unit", "")):
             if found[name] == usual:
                 del found[name]
         return found
