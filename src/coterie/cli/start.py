@@ -160,7 +160,7 @@ def _worded(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         ends = [number(end) for end in value if isinstance(end, (int, float))]
         return " to ".join(ends) if ends else ", ".join(value) or NONE
-    return number(value) if isinstance(value, (int, float)) else short(str(value))
+    return number(value) if isinstance(value, (int, float)) else short(str(value)) or NONE
 
 
 def _asked(guess: Guess) -> Guess:
@@ -223,7 +223,7 @@ def _reader(one: Answer) -> Any:
     if one.name == "separators":
         return _separators
     if one.name == "unit":
-        return _unit
+        return str
     if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
@@ -267,10 +267,6 @@ def _range(given: str) -> list[float]:
 
 def _words(given: str) -> tuple[str, ...]:
     return () if given.strip() == NONE else tuple(call_options({"blank_words": given}).get("blank_words", ()))
-
-
-def _unit(given: str) -> str:
-    return "" if given.strip() == NONE else given.strip()
 
 
 def _whole(given: str) -> int:

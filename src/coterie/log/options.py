@@ -246,9 +246,10 @@ def _words(value: Any, what: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
 
 
-def _word(value: Any, what: str) -> str | None:
-    """Return text for one line; None where it is empty."""
-    return checks.writable(_text(value, what), f"{what}: ").strip() or None
+def _word(value: Any, what: str) -> str:
+    """Return text for one line; "" where it says that there is none."""
+    word = checks.writable(_text(value, what), f"{what}: ").strip()
+    return "" if word == "none" else word
 
 
 def _session(value: Any, what: str) -> Any:
@@ -386,7 +387,7 @@ class CommonOptions(TypedDict, total=False):
     ]
     unit: Annotated[
         str | None,
-        Option(_word, "What outcomes are counted in, such as stars.", Word(metavar="WORD"), default=""),
+        Option(_word, "What outcomes are counted in, such as stars, or none.", Word(metavar="WORD"), default=""),
     ]
     sigma: Annotated[
         float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))
