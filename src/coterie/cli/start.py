@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -120,7 +121,9 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
 
 def _taken(folder: Path, table: Path) -> str:
     """Return what helps where there is something already."""
-    other = next(name for i in range(2, 1000) if not (name := folder.with_name(f"{folder.name}-{i}")).exists())
+    # Where there is a folder that has no name of its own, as . has none, another one is made in it.
+    named = folder if folder.name.strip(".") else folder / table.stem
+    other = next(one for i in count(2) if not (one := named.with_name(f"{named.name}-{i}")).exists())
     anew = f"coterie start {in_shell(str(table))} --out {in_shell(str(other))} writes another folder"
     if not folder.is_dir() or not (folder / "log.json").exists():
         return f"{folder}: already exists and is not an empty folder; {anew}"
@@ -160,7 +163,7 @@ def _worded(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         ends = [number(end) for end in value if isinstance(end, (int, float))]
         return " to ".join(ends) if ends else ", ".join(value) or NONE
-    return number(value) if isinstance(value, (int, float)) else short(str(value))
+    return number(value) if isinstance(value, (int, float)) else short(str(value)) or NONE
 
 
 def _asked(guess: Guess) -> Guess:

@@ -1,5 +1,6 @@
 """A look at a table that nobody has explained yet: what its columns hold, and which of them is what."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -77,12 +78,13 @@ class Column:
 
     @cached_property
     def numbers(self) -> dict[float, int]:
-        """How often each number occurs; what is no number is left out."""
+        """How often each number occurs; what is no number is left out, and so is what is beyond all of them."""
         found: dict[float, int] = {}
         for value, count in self.said.items():
             if self.is_number(value):
                 number = float(value.strip().replace(",", "."))
-                found[number] = found.get(number, 0) + count
+                if math.isfinite(number):  # 1e400 is infinite to a computer
+                    found[number] = found.get(number, 0) + count
         return found
 
     @staticmethod

@@ -246,9 +246,9 @@ def _words(value: Any, what: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
 
 
-def _word(value: Any, what: str) -> str | None:
-    """Return text for one line; None where it is empty."""
-    return checks.writable(_text(value, what), f"{what}: ").strip() or None
+def _word(value: Any, what: str) -> str:
+    """Return text in one line; where it is empty, there is no word, whatever a file says."""
+    return " ".join(checks.writable(_text(value, what), f"{what}: ").split())
 
 
 def _session(value: Any, what: str) -> Any:

@@ -433,10 +433,10 @@ def labels(view: str) -> str:
 
 
 def per_teammate(rows: str, members: str) -> str:
-    """Return how often each utility occurs at each number of teammates, of those who had any."""
+    """Return how often each finite utility occurs at each number of teammates, of those who had any."""
     return (
         f"SELECT others, utility, count(*) AS times FROM ({_sized(rows, members)}) AS sized "
-        "WHERE others > 0 AND utility IS NOT NULL GROUP BY others, utility"
+        f"WHERE others > 0 AND {queries.is_finite()} GROUP BY others, utility"
     )
 
 
