@@ -298,6 +298,41 @@ def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, r
     assert "the lower one first" in refused[3]
 
 
+@pytest.mark.parametrize(
+    ("asks", "given", "told"),
+    [
+        ("says in which team", "week", "'Week' says when already"),
+        ("which scale", "0 to 1e999", "'1e999' is no number"),
+        ("working alone", "nan", "'nan' is no number"),
+        ("working alone", "30", "30 is outside of the scale, 0 to 3"),
+    ],
+)
+def test_answers_that_would_be_refused_later_are_asked_for_again(tmp_path, monkeypatch, run, asks, given, told):
+    """All answers before them were lost."""
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    written("t.csv", "Week,Team,Who,Points", [f"{w},Sea,{p},{w % 4}" for w in range(20) for p in ("Ann", "Bo")])
+    refused = []
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        if asks in text:
+            with pytest.raises(typer.BadParameter) as problem:
+                value_proc(given)
+            refused.append(str(problem.value))
+        return value_proc(default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, _, err = run("start", "t.csv")
+    assert code == 0, err
+    assert len(refused) == 1
+    assert told in refused[0]
+
+
 def test_nothing_is_an_answer_to_what_it_is_counted_in(tmp_path, monkeypatch, run):
     import sys
 
