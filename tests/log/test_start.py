@@ -1162,3 +1162,19 @@ def test_numbers_of_teams_are_no_outcomes(saved, header):
 def test_a_word_for_teams_in_a_longer_name_may_be_an_outcome(saved):
     rows = people("Datum,Name,Area,Project cost", lambda w, _: f"{1 + w}.05.2026", *WHO, lambda w, i: 20 + (w + i) % 7)
     assert part(coterie.start(saved(rows)), "utility").value == "Project cost"
+
+
+def test_decimal_commas_are_not_blamed_where_they_are_read(saved):
+    """That nobody has a teammate is all that is wrong."""
+    rows = people("Week,Who,Team,Score", lambda week, _: week, WHO[0], WHO[0], lambda w, i: f"{1 + (w + i) % 4},5")
+    with pytest.raises(InputError, match=r"no row has both a team of several people and a number$"):
+        coterie.start(saved(rows, delimiter=";"), columns={"coalition": "Team"})
+    rows = people("Week,Who,Team,Score", lambda week, _: week, *WHO, lambda w, i: f"{1 + (w + i) % 4},250")
+    with pytest.raises(InputError, match=r"numbers in 'Score' hold commas, such as .* write what is meant"):
+        coterie.start(saved(rows))
+
+
+def test_a_place_may_be_better_where_it_is_less(saved):
+    rows = people("Week,Who,Team,Place", lambda week, _: week, *WHO, lambda w, i: 1 + (w + i) % 4)
+    less = answer(coterie.start(saved(rows)), "lower_is_better")
+    assert (less.value, less.is_open) == (False, True)

@@ -738,7 +738,8 @@ class _Answers:
     def _have_commas(self) -> str:
         """Return what to do where numbers have commas that nobody can tell apart; "" where they have none."""
         column = self._column("utility")
-        text = next((value for value in column.said if "," in value), None)
+        is_read = column.is_number if self.source.has_decimal_comma else lambda _: False
+        text = next((value for value in column.said if "," in value and not is_read(value)), None)
         if text is None:
             return ""
         plain = f"{text.strip().replace(',', '')} or {text.strip().replace(',', '.')}"
