@@ -1178,3 +1178,19 @@ def test_a_place_may_be_better_where_it_is_less(saved):
     rows = people("Week,Who,Team,Place", lambda week, _: week, *WHO, lambda w, i: 1 + (w + i) % 4)
     less = answer(coterie.start(saved(rows)), "lower_is_better")
     assert (less.value, less.is_open) == (False, True)
+
+
+@pytest.mark.parametrize("header", ["Vorname,Nachname", "First name,Last name", "Prénom,Nom", "Surname,Given name"])
+def test_first_names_of_several_people_are_refused(saved, header):
+    """Two people of one first name were one, with the mean of their numbers."""
+    names = {column: [f"{column[0]}{name}" for name in PEOPLE] for column in header.split(",")}
+
+    def path():
+        cells = [lambda _, i, mine=mine: mine[i] for mine in names.values()]
+        return saved(people(f"Week,{header},Team,Score", lambda w, _: w, *cells, WHO[1], lambda w, i: 1 + (w + i) % 4))
+
+    who = part(coterie.start(path()), "agent").value
+    names[who][1] = names[who][0]
+    with pytest.raises(InputError, match=f"'{who}' alone is not who: '.Ann' is '.Ann' and '.Bob' in .* one column of"):
+        coterie.start(path())
+    assert coterie.start(path(), columns={"agent": who}).shape == "records"

@@ -333,6 +333,23 @@ def are_pairs_without_teams(columns: Sequence[Column], parts: Sequence[Part]) ->
     return [column.name for column in found] if 3 * len(one & other) > 2 * len(one | other) else []
 
 
+FIRST_NAMES = "first given vorname rufname prenom nombre"
+LAST_NAMES = "last surname family nachname familienname zuname nom apellido apellidos"
+"""Words of headers of columns that hold a part of a name each."""
+
+
+def other_part_of_names(columns: Sequence[Column], parts: Sequence[Part]) -> tuple[str, str] | None:
+    """Return the column of first names, or of last ones, that was taken for who, and the one of the others."""
+    who = next((part.column for part in parts if part.role == "agent" and part.why != SAID), None)
+    words = FIRST_NAMES.split(), LAST_NAMES.split()
+    used = {name for part in parts for name in names_of(part.column)}
+    for mine, theirs in (words, words[::-1]):
+        if isinstance(who, str) and tables.word_in(who, mine):
+            others = (one.name for one in columns if one.name not in used and tables.word_in(one.name, theirs))
+            return next(((who, other) for other in others), None)
+    return None
+
+
 def told_apart_by_nothing(columns: Sequence[Column], parts: Sequence[Part]) -> list[str]:
     """Return the columns of numbers of which one was taken for when, and one for how good, though none is called so.
 

@@ -31,6 +31,7 @@ from coterie.log.looking import (
     columns_that_say,
     guess_parts,
     look,
+    other_part_of_names,
     rounds_in_columns,
     told_apart_by_nothing,
 )
@@ -269,6 +270,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             raise InputError(_no_column_says_when(alike))
         if both := are_pairs_without_teams(columns, parts):
             raise InputError(_no_column_of_teams(*both))
+        _refuse_parts_of_names(engine, source, other_part_of_names(columns, parts))
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
         if twins := guessing.namesakes():
@@ -381,6 +383,21 @@ def _no_column_says_when(alike: list[str]) -> str:
         "is about another round, make a row for each person and round, with columns such as Week, Name, Team and "
         f"Points; if one of them says when, say which with {said(columns={'sample': 'NAME'})}"
     )
+
+
+def _refuse_parts_of_names(engine: Engine, source: Source, names: tuple[str, str] | None) -> None:
+    """Refuse first names alone where last ones show that some are those of several people, or the other way round."""
+    if names is None:
+        return
+    header = {name.strip(): name for name in engine.types(source)}
+    engine.load(replace(source, table="named_twice"), {"one": header[names[0]], "other": header[names[1]]})
+    found = engine.rows(shape_queries.told_apart(engine.name("named_twice"), "one", "other"))
+    if found:
+        first, (mine, theirs) = found[0], names
+        raise InputError(
+            f"{mine!r} alone is not who: {first['name']!r} is {first['one']!r} and {first['other']!r} in {theirs!r}; "
+            f"make one column of both, or say which one tells people apart with {said(columns={'agent': 'NAME'})}"
+        )
 
 
 def _no_column_of_teams(one: str, other: str) -> str:
