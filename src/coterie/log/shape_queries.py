@@ -408,12 +408,12 @@ def values(view: str, column: str, most: int) -> str:
 
 
 def told_apart(view: str, name: str, other: str) -> str:
-    """Return a few values of a column beside which another one has several, and two of these."""
+    """Return a value of a column beside which another one has several, and two of these."""
     one = f"lower(trim({other}))"
     return (
         f"SELECT min(trim({name})) AS name, min(trim({other})) AS one, max(trim({other})) AS other FROM {view} "
         f"WHERE NOT {is_blank(name)} AND NOT {is_blank(other)} GROUP BY lower(trim({name})) "
-        f"HAVING min({one}) <> max({one}) ORDER BY name LIMIT 3"
+        f"HAVING min({one}) <> max({one}) ORDER BY name LIMIT 1"
     )
 
 
