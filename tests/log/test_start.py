@@ -1135,6 +1135,9 @@ def test_outcomes_in_words_are_told_where_a_game_says_when(saved):
         ("Target reached", lambda week, i: f"{60 + week + i}%", "Here, write 7"),
         ("Time", lambda week, i: f"{40 + i}:{10 + week}", "Here, write 4"),
         ("Satisfaction", lambda week, i: ("good", "bad")[(week + i) % 2], "1 to 5 for words from bad to great"),
+        ("Umsatz", lambda week, i: f"2.{300 + week},5{i % 10}", "for 2.3"),
+        ("Ventes", lambda week, i: f"2\u202f{300 + week},5{i % 10}", "Here, write 23"),
+        ("Net", lambda week, i: f"\u2212{week}.{i}", "for \u2212"),
     ],
 )
 def test_outcomes_that_are_no_plain_numbers_are_told_where_nothing_else_holds_numbers(saved, header, cell, plain):
