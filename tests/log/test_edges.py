@@ -203,6 +203,24 @@ def test_lines_before_the_header(csv_log, start):
     assert (log.rows, log.agents) == (2, ("a", "b", "c"))
 
 
+@pytest.mark.parametrize("start", ["", "sep=;\r\n", "\ufeff", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_lines_within_the_header_that_end_otherwise(tmp_path, start, encoding):
+    """Spreadsheets write them so, and DuckDB found no row below."""
+    if start == "\ufeff" and encoding != "utf-8":
+        return
+    path, columns = tmp_path / "pairs.csv", {"sample": "Week\n(Mon)", "utility": "Score\n\n(0-1)"}
+    header = '"Week\n(Mon)";coalition;agent;partner;"Score\n\n(0-1)"\r\n'
+    rows = '1;"x\ny";Jürgen;b;0,5\r\n2;x;Jürgen;"c\n";0,25\r\n'
+    path.write_bytes((start + header + rows).encode(encoding))
+    log = coterie.read_log(path, columns=columns)
+    assert (log.rows, log.coalitions) == (2, ("x", "x\ny"))
+    assert "Jürgen" in log.agents
+    path.write_bytes((start + header + rows + "3;x;;b;1\r\n").encode(encoding))
+    with pytest.raises(InputError, match=f"row {4 + (start == chr(13) + chr(10))}: agent is empty"):
+        coterie.read_log(path, columns=columns)
+
+
 def test_a_single_value_suggests_a_range(csv_log):
     with pytest.raises(InputError, match=r"every value is 7: .* utility_range=\(1, 7\), neutral=4"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,7\n"))
