@@ -948,7 +948,9 @@ def test_what_a_header_says_of_the_scale_wins_over_a_typo(saved, tmp_path, heade
     rows = weekly(("A", "B", "C"), weeks=20)
     for row in rows:
         row[3] = round(row[3] / 4, 1)
-    fine = answer(coterie.start(saved([("Week", "Name", "Group", header), *rows])), "neutral")
+    clean = coterie.start(saved([("Week", "Name", "Group", header), *rows]))
+    assert "0 to 20 ends where the name of the column says" in answer(clean, "utility_range").why
+    fine = answer(clean, "neutral")
     rows[7][3] = 135
     guess = coterie.start(saved([("Week", "Name", "Group", header), *rows]))
     scale = answer(guess, "utility_range")

@@ -826,10 +826,10 @@ class _Answers:
         # What is written is about a number of the table, which is a sum over pairs where those are added up.
         written = () if is_sum else (self._column("utility").name, *self.source.titles)
         stated = next(filter(None, map(stated_scale, written)), None)
-        is_pairs = self.shape == "pairs"
+        is_pairs, how = self.shape == "pairs", "is said to be the scale"
         if stated is None and written and (top := stated_top(written[0])) is not None:
-            stated = scale_up_to(top, times, ratings=is_pairs)
-        scale = likely_scale(times, ratings=is_pairs, stated=stated)
+            stated, how = scale_up_to(top, times, ratings=is_pairs), "ends where the name of the column says"
+        scale = likely_scale(times, ratings=is_pairs, stated=stated, how=how)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
         value, why = (low + high) / 2, "it is the middle of the scale"
         if self.shape != "pairs":
