@@ -11,7 +11,8 @@ from coterie import Log, Rules, StableLearner, compare
 from coterie.cli.result_text import card
 from coterie.learn.amounts import mean_score, own_scores, own_worth, team_levels, unit_of_people
 from coterie.learn.glossary import GLOSSARY, glossary
-from coterie.learn.summary import against_today, expected_worth, less_well_off, what_options_are
+from coterie.learn.headline import against_today, expected_worth
+from coterie.learn.summary import less_well_off, what_options_are
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows
 
@@ -169,3 +170,10 @@ def test_whose_part_it_is_is_said_where_it_is_first_told(learnt):
         result, advise=False
     )
     assert ("own part", GLOSSARY["own part"]) in glossary("with 4 for their own part in the score")
+
+
+def test_what_is_told_first_adds_up(learnt):
+    """What is better is the difference of what is expected and what was before, also as they are rounded."""
+    _, result = learnt
+    now, before, better = numbers(expected_worth(result))[0], *numbers(against_today(result))[:2]
+    assert now - before == pytest.approx(better, abs=1e-9)

@@ -11,20 +11,18 @@ from coterie.certificates.certificate import Doubt, Witness
 from coterie.game.rules import TeamSize
 from coterie.learn.amounts import shown_worth, team_levels, what_levels_are
 from coterie.learn.explanation import Explanation, Room, with_others
+from coterie.learn.headline import against_today, expected_worth, who_changes
 from coterie.learn.options import Likely, Option
 from coterie.learn.promises import how_much, what_would_help
 from coterie.learn.result import Data, Together
 from coterie.learn.summary import (
-    against_today,
     better_places,
     difference,
-    expected_worth,
     for_readers,
     full_teams,
     gains_elsewhere,
     less_well_off,
     option_labels,
-    who_changes,
 )
 
 NOW = {"Ada": ["x"], "Bo": ["y"], "Cy": ["x"], "Di": ["y"]}
@@ -141,7 +139,7 @@ def test_what_is_expected_has_its_range():
     option = Option("recommended", strategy, "paired", 1.0, 0.5, 0.0, None, expected_range=(0.2, 0.7))
     result = SimpleNamespace(
         options=(option,), strategy=strategy, value="average", unit="stars", rules=SimpleNamespace(staff=None),
-        data=data_with(neutral=3.0, average=3.4), contradicted=(),
+        data=data_with(neutral=3.0, average=3.4), contradicted=(), today=None, by_lot=None,
     )  # fmt: skip
     assert expected_worth(result) == (
         "3.5 stars per teammate (with 80 % probability 3.2 to 3.7; 3 is the middle of the scale)"
@@ -303,16 +301,22 @@ def test_what_it_is_better_than():
     result = placed(TWO)
     result.today, result.by_lot = None, Likely(0.5, (0.2, 0.7), 0.94)
     result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
-    # Of six people five have teammates: (1.25 - 6 * 0.5) / 5 above 3.
+    # One of six is alone: 1.25 / 6 - 0.5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per person expected "
-        "(with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
+        "Against teams of the same sizes drawn by lot (2.7 stars per person, whoever is alone counting as 3): +0.5 stars "
+        "per person expected (with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
     result.today = SimpleNamespace(
         strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=(), left=()
     )
-    assert "Against today (2.71 stars per teammate): +0.5" in against_today(result)  # now everybody has one
+    assert "Against today (2.7 stars per person): +0.5 stars per person" in against_today(result)  # all had others
+    assert expected_worth(result).startswith("3.2 stars per person (")
+    result.today.expected_improvement = 0.46  # 2.7 + 0.5 is not 3.3
+    result.options[0].expected_value = 0.25
+    assert "Against today (2.79 stars per person): +0.46 stars per person" in against_today(result)
+    assert expected_worth(result).startswith("3.25 stars per person (")
+    result.options[0].expected_value = 1.25 / 6
     result.today = None
     result.by_lot = Likely(-0.01, (-0.1, 0.1), 0.4)
     assert "improvement" not in against_today(result)

@@ -10,9 +10,9 @@ import coterie
 from coterie import InputError, Log, Rules, StableLearner
 from coterie.game.admissible import Admissible
 from coterie.game.steps import NOBODY
+from coterie.learn.headline import against_today
 from coterie.learn.options import LITTLE
 from coterie.learn.result import Result
-from coterie.learn.summary import against_today
 from coterie.learn.teams import _Teams
 from coterie.simulate import Simulation
 from coterie.simulate.firm import FirmPlan, rated_firm

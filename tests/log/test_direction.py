@@ -9,7 +9,7 @@ import pytest
 import coterie
 from coterie.errors import InputError
 from coterie.learn.amounts import likely_worth, shown_worth, team_levels
-from coterie.learn.summary import against_today, expected_worth
+from coterie.learn.headline import against_today, expected_worth
 from coterie.log.direction import direction_told, may_mean_less, says_less_is_better
 from coterie.log.inspection import inspect_log
 from coterie.report.page import report_html

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.learn.headline import NO_RANGE, expected_worth
 from coterie.learn.promises import NOTHING_KNOWN, what_is_sure
-from coterie.learn.summary import NO_RANGE, expected_worth
 from coterie.log.drawn_anew import MAY_MEAN_NOTHING, Differing, about_names, drawn_anew
 from coterie.log.inspection import inspect_log
 

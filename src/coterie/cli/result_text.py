@@ -19,6 +19,7 @@ from coterie.learn.amounts import (
     what_worths_are,
 )
 from coterie.learn.glossary import glossary
+from coterie.learn.headline import against_today
 from coterie.learn.promises import (
     TOO_LITTLE,
     kind_of_proof,
@@ -31,7 +32,6 @@ from coterie.learn.promises import (
     who_stays,
 )
 from coterie.learn.summary import (
-    against_today,
     assigned_people,
     better_places,
     cut_short,

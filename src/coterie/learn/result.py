@@ -389,9 +389,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
+        from coterie.learn.headline import against_today
         from coterie.learn.promises import what_is_sure
         from coterie.learn.summary import (
-            against_today,
             better_places,
             cut_short,
             guesses,

@@ -16,38 +16,29 @@ from coterie.game.rules import EACH, TeamSize
 from coterie.game.strategy import Strategy
 from coterie.learn.amounts import (
     OWN_PART,
-    as_on_scale,
     aside,
-    has_range,
     is_on_scale,
-    likely_range,
     likely_worth,
-    mean_score,
     options_tell_scores,
     own_worth,
-    per_teammate,
     per_what,
     places_of_people,
-    points_per_team,
     scaled,
     shown_change,
-    shown_gain,
-    shown_level,
     shown_worth,
     size_of_gain,
     tells_own,
-    tells_scores,
     unit_of_people,
-    what_neutral_is,
     what_own_part_is,
     what_zero_is,
     with_unit,
     worse_than_neutral,
 )
+from coterie.learn.headline import expected_worth
 from coterie.learn.options import LITTLE, RANGE, SMALLEST
 from coterie.learn.result import STEPS, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
-from coterie.words import GUESS, alphabetical, chance, counted, decimals, percent, said, signed
+from coterie.words import GUESS, alphabetical, counted, percent, said, signed
 
 
 def recommendation(result: Result) -> str:
@@ -190,39 +181,6 @@ def for_readers(text: str) -> str:
     return " ".join(part for part in kept if part) or text
 
 
-NO_RANGE = "no range is known, and the best of many guesses often turns out worse"
-"""What is told of expected values beside which no range stands."""
-
-
-def expected_worth(result: Result) -> str:
-    """Return what the recommendation is expected to be worth, to a person and with a teammate, and its range."""
-    first = result.options[0]
-    each = first.expected_value
-    level = per_teammate(result, result.strategy, each)
-    ends = first.expected_range if first.expected_range is not None and has_range(result) else ()
-    lack = "" if first.expected_range is not None else NO_RANGE
-    if level is None:
-        places = decimals(ends)
-        told = with_unit(shown_gain(result, each, places), result)
-        likely_to_be = likely_range(ends, lambda end: shown_gain(result, end, places))
-        return f"{told} per person{aside(likely_to_be or lack)}"
-    if tells_scores(result):
-        scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in ends)
-        places, score = decimals(scores), mean_score(result, result.strategy, each) or 0.0
-        neutral = what_neutral_is(result) if result.data.has_scale and result.data.totals != "team-scores" else ""
-        less = "less is better" if result.data.lower_is_better and not neutral else ""
-        told = f"{with_unit(f'{score:.{places}f}', result)} per team"
-        return told + aside(likely_range(scores, lambda end: f"{end:.{places}f}") or lack, neutral, less)
-    levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
-    places = decimals(levels)
-    neutral = what_neutral_is(result) if result.data.has_scale else ""
-    told = f"{with_unit(shown_level(result, level, places), result)} {per_what(result)}"
-    likely_to_be = likely_range(as_on_scale(result, levels), lambda end: shown_level(result, end, places))
-    told += aside(likely_to_be or lack, neutral)
-    in_all = shown_gain(result, each, decimals(ends))
-    return told if result.value == "average" else f"{told}, {in_all} per person over all teammates"
-
-
 def full_teams(result: Result) -> dict[str, str]:
     """Return the teams that have as many members as the rules allow, and how to say so."""
     return {
@@ -347,68 +305,6 @@ FEW = 3
 """Of fewer people everybody is seen at a glance."""
 
 
-def against_today(result: Result) -> str:
-    """Return what is expected to be better than today; where nobody said what that is, than teams drawn by lot."""
-    told = improvement(result)
-    if told is None:
-        return ""
-    amount, notes = told
-    who = f"; {who_changes(result)}" if result.today is not None else ""
-    return f"Against {what_is_compared(result)}: {amount} {per_whom(result)} expected{aside(*notes)}{who}."
-
-
-def improvement(result: Result) -> tuple[str, list[str]] | None:
-    """Return what is better than before with its unit, and how sure that is; None where there is nothing to compare."""
-    better = _better(result)
-    if better is None:
-        return None
-    expected, ends, sure = better
-    if per_whom(result) == PER_TEAM:
-        points = points_per_team(result) or 1.0
-        expected, ends = points * expected, (points * ends[0], points * ends[1])
-    places = decimals(ends)
-    notes = [likely_range(ends, lambda end: shown_gain(result, end, places))]
-    if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
-        notes.append(f"an improvement with {chance(sure)} probability")
-    return with_unit(shown_gain(result, expected, places), result), notes
-
-
-def _better(result: Result) -> tuple[float, tuple[float, float], float | None] | None:
-    """Return by how much it is expected to be better than before, its range, and how probable it is that it is."""
-    if result.today is not None:
-        return result.today.expected_improvement, result.today.range, result.today.chance
-    return None if result.by_lot is None else (result.by_lot.expected, result.by_lot.range, result.by_lot.chance)
-
-
-def what_is_compared(result: Result) -> str:
-    """Return what the recommendation is compared with, and what a teammate is expected to be worth there."""
-    what = "teams of the same sizes drawn by lot" if result.today is None else what_today_is(result)
-    better = _better(result)
-    if better is None or not result.options:
-        return what
-    before = result.strategy if result.today is None else result.today.strategy
-    level = per_teammate(result, before, result.options[0].expected_value - better[0])
-    if level is None:
-        return what
-    limits = result.options[0].expected_range or ()
-    if tells_scores(result):
-        if points_per_team(result) is None:
-            return what  # sums over more pairs, or fewer, are not compared
-        score = mean_score(result, before, result.options[0].expected_value - better[0]) or 0.0
-        scores = sorted(mean_score(result, result.strategy, end) or 0.0 for end in limits)
-        return f"{what} ({with_unit(f'{score:.{decimals(scores)}f}', result)} per team)"
-    ends = [per_teammate(result, result.strategy, end) or 0.0 for end in limits]
-    return f"{what} ({with_unit(shown_level(result, level, decimals(ends)), result)} {per_what(result)})"
-
-
-def who_changes(result: Result) -> str:
-    """Return how many people are to be elsewhere than today, and how many get a place who have none."""
-    assert result.today is not None
-    told = f"{counted(result.today.moves, 'person changes', 'people change')} something"
-    more = sum(not change.before for change in result.today.changes)
-    return f"{told}, and {more} more {'gets' if more == 1 else 'get'} a place" if more > 0 else told
-
-
 def why_worse(result: Result, agent: str) -> str:
     """Return why somebody is worse off than today, and what it brings to whom; "" where they visibly are not."""
     losses = () if result.today is None else result.today.losses
@@ -416,31 +312,6 @@ def why_worse(result: Result, agent: str) -> str:
     if one is None or not shown_change(result, -one.expected).strip("0."):
         return ""
     return one.told(lambda worth: shown_worth(result, worth), lambda gain: size_of_gain(result, gain))
-
-
-def what_today_is(result: Result) -> str:
-    """Return what is compared with: today's teams, without those who left, if anybody in them did."""
-    assert result.today is not None
-    return "today's teams without those who left" if result.today.left else "today"
-
-
-def per_whom(result: Result) -> str:
-    """Return what an improvement is counted by: by teammate where everybody has one team with others, then and now."""
-    people = np.isin(result.strategy.agents, assigned_people(result))
-
-    def have_others(strategy: Strategy) -> bool:
-        sets = strategy.sets[people]
-        return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
-
-    every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
-    if all(map(have_others, every)) and points_per_team(result) is not None:
-        return PER_TEAM
-    if result.value != "average":
-        return "per person over all teammates"
-    return per_what(result) if all(map(have_others, every)) else "per person"
-
-
-PER_TEAM = "per team"
 
 
 def what_options_are(result: Result) -> str:

@@ -36,6 +36,7 @@ from coterie.learn.amounts import (
 )
 from coterie.learn.explanation import Explanation, Room, how_sure, what_it_does
 from coterie.learn.glossary import GLOSSARY, glossary
+from coterie.learn.headline import expected_worth, improvement, per_whom, what_is_compared, who_changes
 from coterie.learn.options import RANGE
 from coterie.learn.promises import (
     kind_of_proof,
@@ -53,27 +54,22 @@ from coterie.learn.summary import (
     better_places,
     cut_short,
     elsewhere,
-    expected_worth,
     for_readers,
     full_teams,
     gains_elsewhere,
     guesses,
-    improvement,
     less_well_off,
     level_so_far,
     likely_better,
     listed_teams,
     option_labels,
-    per_whom,
     recommendation,
     rules_told,
     so_far,
     teams_to_stay_in,
     told_warnings,
     valued,
-    what_is_compared,
     what_options_are,
-    who_changes,
     why_guess,
     why_recommended,
     why_worse,

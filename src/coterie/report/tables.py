@@ -26,11 +26,11 @@ from coterie.learn.amounts import (
     what_levels_are,
     what_values_are,
 )
+from coterie.learn.headline import against_today
 from coterie.learn.options import distinct
 from coterie.learn.promises import kind_of_proof, likely, more_needed, tightest_case, what_is_sure, who_stays
 from coterie.learn.result import Result
 from coterie.learn.summary import (
-    against_today,
     better_places,
     cut_short,
     guesses,
