@@ -157,7 +157,7 @@ def test_whoever_came_since_is_in_no_table_of_today(run, files, tmp_path):
     assert "Who gains, who loses, in stars" in shown
     code, _, problems = run("certify", files / "log", here, *staff)
     assert code == 2
-    assert "'p3' has no action; they are on the staff: give them a row, with an empty team" in said(problems)
+    assert "'p3' is nowhere in it; they are on the staff: give them a row, with an empty team" in said(problems)
 
 
 POOLED = ("--pool-coalitions", "--coalitions", "2", "--actions", "one")

@@ -308,7 +308,7 @@ def test_bad_usage(run, log, words, expected):
 
 def test_unknown_and_missing_agents_are_refused(run, log):
     teams = log.parent / "other.csv"
-    for content, expected in (("zoe,x\n", "unknown agent"), ("ada,x\n", "'bob' has no action")):
+    for content, expected in (("zoe,x\n", "unknown agent"), ("ada,x\n", "'bob' is nowhere in it")):
         teams.write_text("agent,coalition\n" + content, encoding="utf-8")
         code, _, messages = run("coverage", log, "--strategy", teams)
         assert code == 2

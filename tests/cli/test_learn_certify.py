@@ -446,7 +446,7 @@ def test_certify_refuses_unknown_and_missing_agents(run, log, tmp_path):
     assert "nobody" in complaint
     code, _, complaint = run("certify", log, today(tmp_path, {"p1": ["c1"]}))
     assert code == 2
-    assert "has no action" in complaint
+    assert "is nowhere in it; to say who is to be assigned" in complaint
 
 
 def test_certify_knows_its_own_log(run, log, tmp_path):

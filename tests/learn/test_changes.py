@@ -14,7 +14,7 @@ from coterie.learn.result import Result
 
 def wishes(staff=None, newcomers=(), broken=()):
     """As much of wishes as is looked at."""
-    admissible = SimpleNamespace(staff=staff, violations=lambda _profile: list(broken))
+    admissible = SimpleNamespace(staff=staff, violations=lambda _profile: list(broken), interchangeable=False)
     return SimpleNamespace(admissible=admissible, newcomers=newcomers)
 
 
@@ -176,3 +176,16 @@ def test_tables_without_names_keep_those_of_today(tmp_path):
     assert {mate.name for mate in found.today.changes[0].joined} == {"p0", "p1"}
     found.save(tmp_path / "result.json")
     assert Result.load(tmp_path / "result.json").today.changes == found.today.changes
+
+
+def test_broken_sizes_of_teams_without_names_are_told_without_a_number():
+    pairs = pd.DataFrame(
+        [(t, "1", a, b, 0.5) for t in range(3) for a in "abcdef" for b in "abcdef" if a < b],
+        columns=["sample", "coalition", "agent", "partner", "utility"],
+    ).astype({"sample": str})
+    log = Log.from_frames(pairs=pairs, pool_coalitions=True, coalitions=3)
+    today = {name: ["Mur" if name in "abcd" else "Porte"] for name in "abcdef"}
+    result = StableLearner(rules=Rules(team_size="2"), today=today, time_limit=1).fit(log).result_
+    notes = {one.note for one in (*result.today.losses, *result.today.changes)}
+    assert "today's teams break a rule: team size 2" in notes
+    assert not any("of team" in note for note in notes)

@@ -180,7 +180,7 @@ def test_staff_decides_who_counts(logs):
     assert few.one.strategy.actions["p1"] == []
     assert few.arrivals == ("p1", "p3", "new")
     assert [person.agent for person in found.people if person.is_new] == ["new"]
-    with pytest.raises(InputError, match="'p6' has no action"):
+    with pytest.raises(InputError, match="'p6' is nowhere in it"):
         compare(logs / "semi-bandit", before, AFTER)
 
 
@@ -290,7 +290,7 @@ def test_the_file_holds_everything(logs):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"one": {"p1": ["c1"]}}, "has no action"),
+        ({"one": {"p1": ["c1"]}}, "nowhere in it"),
         ({"two": AFTER | {"zoe": ["c1"]}}, "unknown agent in strategy 'zoe'"),
         ({"two": AFTER | {"p1": ["c9"]}}, "c9"),
         ({"delta": 2}, "delta"),

@@ -303,8 +303,8 @@ def test_what_it_is_better_than():
     result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
     # One of six is alone: 1.25 / 6 - 0.5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (2.7 stars per person, whoever is alone counting as 3): +0.5 stars "
-        "per person expected (with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
+        "Against teams of the same sizes drawn by lot (2.7 stars per person, whoever is alone counting as 3): +0.5 "
+        "stars per person expected (with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
     result.today = SimpleNamespace(

@@ -313,9 +313,9 @@ def test_an_assignment_may_lack_those_who_left(made, tmp_path):
     )
     (tmp_path / "here.csv").write_text("agent,coalition\n" + "".join(f"{who},{to[0]}\n" for who, to in here.items()))
     for given in (here, tmp_path / "here.csv"):
-        with pytest.raises(InputError, match="agent 'p00' has no action; to say who is to be assigned at all, "):
+        with pytest.raises(InputError, match="'p00' is nowhere in it; to say who is to be assigned at all, "):
             coterie.certify(log, given)
-    with pytest.raises(InputError, match="'p01' has no action"):
+    with pytest.raises(InputError, match="'p01' is nowhere in it"):
         coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
 
 

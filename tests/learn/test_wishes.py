@@ -75,3 +75,58 @@ def test_names_that_hold_commas_are_whole_in_rules():
     assert [one.agents for one in wishes.rules.together] == [("Lee, Bo", "Ray"), ("Poe, Cy", "Ray")]
     with pytest.raises(coterie.InputError, match="expected at least two people, got Lee, Ann"):
         wishes_about(statistics, rules=coterie.Rules(apart=["Lee, Ann"]))
+
+
+def book_of(path, **sheets):
+    with xlsxwriter.Workbook(path) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for place, row in enumerate(rows):
+                sheet.write_row(place, 0, row)
+    return path
+
+
+def test_a_sheet_that_is_called_today_is_taken_whatever_it_holds_besides(statistics, tmp_path):
+    staff = [("Name", "Team"), *((name, "Y") for name in PEOPLE)]
+    now = [("Name", "Team", "Since"), *((name, "X", 2019) for name in PEOPLE)]
+    path = book_of(tmp_path / "firm.xlsx", Staff=staff, Today=now)
+    _, wishes = wishes_about(statistics, today=path)
+    assert any("was read from the sheet 'Today' of " in note for note in wishes.notes)
+
+
+def test_a_list_of_the_staff_is_taken_from_the_sheet_that_is_called_so(tmp_path):
+    everybody = [("Name", "Office"), *((name, 1) for name in PEOPLE)]
+    path = book_of(tmp_path / "firm.xlsx", Guests=[("Name", "Office"), ("Zed", "Ulm")], Staff=everybody)
+    assert coterie.game.rules.read_staff(path).staff == PEOPLE
+
+
+def pooled(people=PEOPLE):
+    pairs = [(str(t), "1", one, two, 0.5) for t in range(3) for i, one in enumerate(people) for two in people[:i]]
+    names = ("sample", "coalition", "agent", "partner", "utility")
+    frame = pa.table({name: [row[t] for row in pairs] for t, name in enumerate(names)})
+    log = coterie.Log.from_frames(pairs=frame, pool_coalitions=True, coalitions=2, actions="any")
+    return coterie.Statistics.of(log)
+
+
+def test_more_teams_today_than_there_may_be_are_a_slip_or_another_table():
+    today = dict(zip(PEOPLE, (["Mur"], ["Mur"], ["Murr"], ["Porte"]), strict=True))
+    refused = (
+        "today there are 3 teams, and no more than 2 may be formed: coalitions=3; or is 'Murr', where one person is, "
+    )
+    with pytest.raises(coterie.InputError, match=f"^{refused}'Mur'[?]$"):
+        wishes_about(pooled(), today=today)
+    today = dict(zip(PEOPLE, (["A", "B"], ["C"], ["D"], ["E"]), strict=True))
+    with pytest.raises(
+        coterie.InputError, match="may be formed: it should say who is where now, a row for each person"
+    ):
+        wishes_about(pooled(), today=today)
+
+
+def test_whoever_is_in_several_teams_today_is_told_where_hardly_anybody_is():
+    people = [f"P{name}" for name in "abcdefghijkl"]
+    today = {name: ["Mur" if place % 2 else "Porte"] for place, name in enumerate(people)}
+    _, wishes = wishes_about(pooled(people), today=today | {"Pa": ["Porte", "Mur"]})
+    assert "in several of today's teams at once, which may be a slip: Pa (Porte, Mur)" in wishes.notes
+    for usual in (today, today | {name: ["Porte", "Mur"] for name in people[:2]}):
+        _, wishes = wishes_about(pooled(people), today=usual)
+        assert not any("several" in note for note in wishes.notes)

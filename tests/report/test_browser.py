@@ -267,6 +267,14 @@ def test_words_of_options_are_not_cut(browser, hostile, tmp_path):
         assert lines == 1, width
 
 
+def test_on_a_phone_tables_of_changes_and_options_are_not_cut(browser, hostile, tmp_path):
+    opened(browser, hostile.result, hostile.statistics, tmp_path / "report.html")
+    browser.look(tmp_path / "page.png", width=390)
+    assert browser.ask("document.querySelectorAll('table.stack').length") == 2
+    wider = "[...document.querySelectorAll('table.stack td')].filter(one => one.getBoundingClientRect().right > 390)"
+    assert browser.ask(f"{wider}.length") == 0
+
+
 def test_ideas_say_what_an_exchange_is_to_the_other(browser, tmp_path):
     """Best alternatives are such that both gain; ideas are not, and say so."""
     learner = coterie.StableLearner(rules=coterie.Rules(team_size="4:5"), time_limit=2).fit(

@@ -215,6 +215,8 @@ def _bad_usage(problem: Any) -> int:
     text = problem.format_message()
     for theirs, ours in THEIR_WORDS.items():
         text = text.replace(theirs, ours)
+    if text.startswith("Got unexpected extra argument"):
+        text += '; names that hold blanks are put in quotation marks, as in --apart "Ann Lee,Bo Poe"'
     complain(text)
     path = problem.ctx.command_path if problem.ctx else app.info.name
     messages.print(f"Try {path} --help")

@@ -115,6 +115,8 @@ class Pairing:
             given = ", ".join(self.agents) or "none"
             apart = names_listed(given, SEPARATORS)
             hint = f"; write {','.join(apart)}" if len(apart) > 1 else ""
+            if not hint and re.search(r"\s", given):
+                hint = "; names have commas between them, as in Ada,Bo"
             raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}{hint}")
         if self.coalition is not None:
             _text(self.coalition, "together, apart: the coalition")

@@ -50,6 +50,12 @@ def word_in(header: str, known: Iterable[str]) -> str | None:
     return next((word for word in words if {unaccented(word), unaccented(word.removesuffix("s"))} & plain), None)
 
 
+NOW = ("today", "now", "current", "currently", "heute", "jetzt", "aktuell", "hoy", "actual", "actuel", "actuelle")
+"""Words of sheets that are about today rather than last year."""
+
+STAFF = ("staff", "employee", "people", "roster", "mitarbeiter", "personal", "personnel", "effectif", "plantilla")
+"""Words of sheets that say who is there."""
+
 Called = Mapping[str, str]
 """What a log calls the columns of some roles: tables beside it may do the same."""
 
@@ -184,13 +190,20 @@ def sheet_among_others(
 def _sheet_of(path: Path, roles: Sequence[str], called: Called | None) -> tuple[Workbook, str]:
     """Return a workbook, and the sheet that was named or else suits the roles best, the first of several.
 
-    Numbers beside what is sought are those of a log, and so is a row for each round.
+    Numbers beside what is sought are those of a log, and so is a row for each round, unless the sheet is called by what
+    is sought, such as Today.
     """
     file, named = file_and_sheet(path)
     book = Workbook.open(file)
     if named is not None or not book.sheets:
         return book, book.find(named)
-    return book, max(book.sheets, key=lambda name: _sheet(book, name, called).suits(roles))
+    called_so = (NOW if "coalition" in roles else STAFF) if "agent" in roles else ()
+
+    def suits(name: str) -> tuple[float, ...]:
+        fits, *others = _sheet(book, name, called).suits(roles)
+        return fits, word_in(name, called_so) is not None, *others
+
+    return book, max(book.sheets, key=suits)
 
 
 def _sheet(book: Workbook, name: str, called: Called | None) -> SmallTable:

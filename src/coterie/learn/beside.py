@@ -7,16 +7,13 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.game.rules import Rules, read_staff
 from coterie.game.strategy import read_strategy_content
-from coterie.game.tables import word_in
+from coterie.game.tables import NOW, word_in
 from coterie.learn.wishes import people_today
 from coterie.log.log import Log
 from coterie.spreadsheets import Workbook
 
 KNOWN = 0.5
 """A sheet is about the people of a log if it names such a share of them."""
-
-NOW = ("today", "now", "current", "currently", "heute", "jetzt", "aktuell", "hoy", "actual", "actuel", "actuelle")
-"""Words of sheets that are about today rather than last year."""
 
 
 def sheets_beside(workbook: Path, used: str, log: Log) -> dict[str, str]:

@@ -302,7 +302,7 @@ class Given:
                 else:
                     _refuse_strangers(actions, agents)
                 if missing and not set(actions) - set(agents):
-                    raise InputError(f"strategy: agent {missing[0]!r} has no action; {_what_helps(rules)}")
+                    raise InputError(f"{label}: {missing[0]!r} is nowhere in it; {_what_helps(rules)}")
                 if statistics.setting.pool_coalitions:
                     placed, called, told = numbered(placed, statistics.coalitions, label, before)
                     content = content if placed is actions else {"actions": placed}

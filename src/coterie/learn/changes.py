@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
+from coterie.game.admissible import SizeRule
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import FromMeans
@@ -131,7 +132,11 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
 
 def _broken_today(before: BoolArray, wishes: Wishes) -> str:
     """Return which rule today's teams break; "" where they break none."""
-    broken = wishes.admissible.violations(before)
+    admissible = wishes.admissible
+    broken = admissible.violations(before)
+    if admissible.interchangeable:  # a number tells nobody which of today's teams it is
+        sizes = {rule.text: str(rule.size) for rule in admissible.rules if isinstance(rule, SizeRule)}
+        broken = list(dict.fromkeys(f"team size {sizes[text]}" if text in sizes else text for text in broken))
     more = f", and {counted(len(broken) - 1, 'more rule')}" if len(broken) > 1 else ""
     return f"today's teams break a rule: {broken[0]}{more}" if broken else ""
 

@@ -5,6 +5,7 @@ know are newcomers and get a place in the statistics; people of the log who are 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,9 @@ largest expected value of whoever is worst off."""
 
 LISTED = 10
 """How many names a sentence shows."""
+
+RARELY = 10
+"""If no more than one in so many people is in several teams today, that may be a slip."""
 
 TEAMS = (list, tuple, set, frozenset)
 """In these a person's teams are listed."""
@@ -349,7 +353,7 @@ def _assigned(
         left = tuple(agent for agent, where in actions.items() if where and agent not in rules.staff)
         # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
-    called, numbers = list[str](), dict[str, str]()
+    called, numbers, several = list[str](), dict[str, str](), _in_several(actions)
     if setting.pool_coalitions:
         actions, numbers, called = numbered(actions, coalitions)
     else:
@@ -362,7 +366,7 @@ def _assigned(
     if not profile.any():
         raise InputError("today: nobody who is to be assigned is in any team")
     names = names if not numbers else {number: name for name, number in numbers.items()}
-    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called], left)
+    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *several, *called], left)
 
 
 def _refuse_swapped(actions: Mapping[str, Any], agents: Sequence[str]) -> None:
@@ -416,6 +420,15 @@ def _strangers(
     return notes
 
 
+def _in_several(actions: Mapping[str, Any]) -> list[str]:
+    """Return who is in several of today's teams, where hardly anybody is: it may be a slip."""
+    several = {agent: where for agent, where in actions.items() if isinstance(where, TEAMS) and len(where) > 1}
+    if not several or RARELY * len(several) > len(actions):
+        return []
+    told = some([f"{agent} ({', '.join(map(str, where))})" for agent, where in several.items()], LISTED)
+    return [f"in several of today's teams at once, which may be a slip: {told}"]
+
+
 def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None) -> str:
     """Return that the table of today will do as that of the staff, where it does."""
     with suppress(InputError):
@@ -444,6 +457,16 @@ def _teams_in(actions: Mapping[str, Any]) -> set[str]:
     return {name for name in listed if isinstance(name, str)}
 
 
+def _slip_among(actions: Mapping[str, Any], teams: Sequence[str]) -> str:
+    """Return which team may be another whose name is misspelt: one of a single person."""
+    members = Counter(name for where in actions.values() if isinstance(where, TEAMS) for name in map(str, where))
+    for name in teams:
+        like = checks.slip_of(name, [one for one in teams if members[one] > 1]) if members[name] == 1 else None
+        if like is not None:
+            return f"; or is {name!r}, where one person is, {like!r}?"
+    return ""
+
+
 def numbered(
     actions: Mapping[str, Any], coalitions: Sequence[str], label: str = "today", before: Mapping[str, str] | None = None
 ) -> tuple[Mapping[str, Any], dict[str, str], list[str]]:
@@ -466,9 +489,12 @@ def numbered(
         return actions, {}, []
     if len(named) > len(coalitions):
         when = label if label == "today" else f"in {label}"
-        asked = said(coalitions=len(named))
+        if len(named) > len(actions):
+            helps = "it should say who is where now, a row for each person"
+        else:
+            helps = said(coalitions=len(named)) + _slip_among(actions, others)
         raise InputError(
-            f"{when} there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
+            f"{when} there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {helps}"
         )
     kept = {name: before[name] for name in others if name in before and before[name] not in named}
     free = [name for name in coalitions if name not in named and name not in kept.values()]
