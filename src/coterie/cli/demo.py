@@ -111,7 +111,7 @@ def _truth(records: "Records", result: "Result") -> Iterator[str]:
     inside = "within" if low <= better <= high else "outside of"
     yield (
         "The firm is made up, so the truth is known: the most that anybody really gains by moving or swapping "
-        f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today, "
-        f"{inside} the range above, which holds in 80 of 100 cases. With 1,000 days much can be proven; a table with a "
-        "few dozen gives ranges like these, and proves little."
+        f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against "
+        f"today, {inside} the range above, which holds in 80 of 100 cases. With 1,000 days much can be proven; a table "
+        "with a few dozen gives ranges like these, and proves little."
     )

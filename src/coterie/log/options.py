@@ -390,7 +390,7 @@ class CommonOptions(TypedDict, total=False):
     ]
     unit: Annotated[
         str | None,
-        Option(_word, "What outcomes are counted in, such as stars, or none.", Word(metavar="WORD"), default=""),
+        Option(_word, "What outcomes are counted in, such as stars.", Word(metavar="WORD"), default=""),
     ]
     sigma: Annotated[
         float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))
