@@ -1,6 +1,8 @@
 """Profiles that keep rules, and rules that contradict each other, against a look at every profile."""
 
 import re
+import signal
+import threading
 from functools import partial
 from itertools import product
 from types import SimpleNamespace
@@ -15,7 +17,7 @@ from coterie import ActionSpaces, InputError, Rules
 from coterie.game.admissible import Admissible
 from coterie.game.rules import TeamSize
 from coterie.solve import feasible
-from coterie.solve.control import Control
+from coterie.solve.control import Control, meanwhile
 from coterie.solve.feasible import LIMIT_REACHED, OVERHEAD, Assignments, Effort, Sizes
 from random_games import random_space
 from random_rules import random_rules
@@ -187,12 +189,39 @@ AT_MOST = "no assignment keeps all rules: at most 2 with role senior in each tea
         ),
     ],
 )
-def test_a_quota_is_blamed_for_what_counting_shows(teams, actions, rules, message):
+def test_a_quota_is_blamed_for_what_counting_shows(teams, actions, rules, message, monkeypatch):
+    """No program is solved: for twelve people with a label in six teams that need three each, it took hours."""
+    if "contradict" not in message:
+        monkeypatch.setattr(scipy.optimize, "milp", None)
     agents, rooms = [f"p{i}" for i in range(8)], [f"t{l}" for l in range(teams)]
     labels = {name: {"role": "senior" if i < 4 else "junior"} for i, name in enumerate(agents)}
     admissible = Admissible.of(Rules(labels=labels, **rules), agents, rooms)
     with pytest.raises(InputError, match=re.escape(message)):
         Assignments(ActionSpaces.parse(actions, agents, rooms), admissible, agents, rooms).drawn()
+
+
+def test_a_signal_ends_the_wait_for_a_program():
+    """The solver looks up for none: only killing it ended the search."""
+    released = threading.Event()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            meanwhile(partial(released.wait, 600))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        released.set()
+
+
+def test_what_fails_meanwhile_fails():
+    assert meanwhile(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        meanwhile(lambda: 1 // 0)
 
 
 def test_sizes_that_do_not_add_up_are_counted():

@@ -5,11 +5,12 @@ stop flag is raised or the user presses Ctrl-C, `running` ends quietly, `ended` 
 solver returns what it has.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,33 @@ class Progress:
     value: float
     """The best so far."""
     seconds: float
+
+
+Found = TypeVar("Found")
+
+
+def meanwhile(work: Callable[[], Found]) -> Found:
+    """Do work of a library that looks up from it for no signal, in a thread, so that Ctrl-C ends the wait for it."""
+    found: list[Found] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as problem:  # noqa: BLE001  (raised again below)
+            failed.append(problem)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(LOOKS_UP)
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+LOOKS_UP = 0.2
+"""So many seconds may go by until a signal is heeded."""
 
 
 class _Stop(Exception):  # noqa: N818  (not an error)

@@ -38,7 +38,7 @@ from coterie.game.admissible import (
     StaffRule,
 )
 from coterie.game.rules import TeamSize
-from coterie.solve.control import Control
+from coterie.solve.control import Control, meanwhile
 from coterie.words import counted, said
 
 SHOWN = 4
@@ -361,8 +361,8 @@ class Assignments:
 
     def _refuse(self, status: str, control: Control) -> None:
         if status == "infeasible":
-            if short := self._crowded() or self._short():
-                raise InputError(f"no assignment keeps all rules: {short}")
+            if self._too_few:
+                raise InputError(f"no assignment keeps all rules: {self._too_few}")
             conflict = self._explained(control)
             assert conflict is not None
             raise conflict.refusal()
@@ -412,6 +412,14 @@ class Assignments:
             among = [one for one in among if one.room is not None or one.memberships is not None]
         found = blamed([], False, among)
         return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, effort))
+
+    @cached_property
+    def _too_few(self) -> str:
+        """Who or what is too many, or too few, by counting alone; "" where nothing is.
+
+        Counted before any program is solved: one that is infeasible for such a reason may take hours to show it.
+        """
+        return self._crowded() or self._short()
 
     def _crowded(self) -> str:
         """Return who are to be together and are more than a team may have; "" where nobody is.
@@ -622,19 +630,22 @@ class Assignments:
 
         def solved(how: dict[str, Any], nodes: int | None = None) -> Any:
             options: Any = how if nodes is None else {**how, "node_limit": nodes}
-            return milp(
-                costs,
-                constraints=rows,
-                integrality=(np.arange(self.n_variables) < cells).astype(np.int64),
-                bounds=Bounds(0, 1),
-                options=options,
+            return meanwhile(
+                partial(
+                    milp,
+                    costs,
+                    constraints=rows,
+                    integrality=(np.arange(self.n_variables) < cells).astype(np.int64),
+                    bounds=Bounds(0, 1),
+                    options=options,
+                )
             )
 
         found: Any = None
         with nullcontext() if control is None else control.running():
             if control is not None:
                 control.check()
-            if self._miscounts(some):
+            if self._miscounts(some) or (some is self.requirements and self._too_few):
                 return "infeasible", None
             for presolve in (True, False):  # presolving may end in "unbounded or infeasible"
                 options: Any = {"mip_rel_gap": gap, "presolve": presolve}
