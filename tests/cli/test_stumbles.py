@@ -268,3 +268,21 @@ def test_staff_without_accents_is_known(run, tmp_path, monkeypatch):
     code, _, told = run("report", "r.json", "--explain", "Bjron")
     assert code == 2
     assert "did you mean 'Björn Åkesson'?" in " ".join(told.split())
+
+
+def test_what_would_make_all_of_it_wrong_comes_first(run, tmp_path):
+    """Worst teams were recommended, and that they might be stood below everything."""
+    rows = [f"{t},T{i % 2},{a},{(3 * t + 5 * i) % 7 + 20}" for t in range(12) for i, a in enumerate("abcdef")]
+    (tmp_path / "table.csv").write_text("\n".join(["Day,Table,Name,Waiting minutes", *rows]))
+    assert run("start", tmp_path / "table.csv", "--yes", "--out", tmp_path / "log")[0] == 0
+    page = tmp_path / "page.html"
+    code, shown, _ = run("learn", tmp_path / "log", "--team-size", 3, "--out", tmp_path / "r.json", "--report", page)
+    first = " ".join(shown.split("\n\n")[0].split())
+    assert code == 0
+    assert first.startswith("Before you read on: more is taken to be better, but less may be in the column ")
+    assert first.endswith("--lower-is-better says so. If less is better, these are the worst teams.")
+    assert shown.count("more is taken to be better") == 1
+    caution = page.read_text(encoding="utf-8").partition('<div class="caution"')[2].partition("</div>")[0]
+    assert "these are the worst teams" in caution
+    assert "--lower-is-better" not in caution
+    assert "Before you read on" not in run("learn", tmp_path / "log", "--team-size", 3, "--lower-is-better")[1]

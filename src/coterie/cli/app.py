@@ -141,6 +141,9 @@ THEIR_WORDS = {
 }
 """What those say who read the command line, and what that means."""
 
+NAMES_PEOPLE = {"--apart", "--together", "--fix", "--ban", "--explain"}
+"""Options that take names of people, which often hold blanks."""
+
 _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
 
@@ -215,7 +218,7 @@ def _bad_usage(problem: Any) -> int:
     text = problem.format_message()
     for theirs, ours in THEIR_WORDS.items():
         text = text.replace(theirs, ours)
-    if text.startswith("Got unexpected extra argument"):
+    if text.startswith("Got unexpected extra argument") and NAMES_PEOPLE.intersection(sys.argv):
         text += '; names that hold blanks are put in quotation marks, as in --apart "Ann Lee,Bo Poe"'
     complain(text)
     path = problem.ctx.command_path if problem.ctx else app.info.name

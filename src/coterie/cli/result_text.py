@@ -44,6 +44,7 @@ from coterie.learn.summary import (
     shown_value,
     so_far,
     teams_to_stay_in,
+    told_first,
     told_warnings,
     what_options_are,
     why_recommended,
@@ -203,6 +204,8 @@ def _untested(result: "Result") -> Iterator[str]:
 
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details: bool) -> Iterator[str]:
+    for text in told_first(result):
+        yield from (*wrapped(printable(text), "", ""), "")
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")

@@ -399,11 +399,13 @@ class Result:
             people_rows,
             recommendation,
             so_far,
+            told_first,
         )
         from coterie.learn.team_names import with_team_names
 
         shown = with_team_names(self)
         told = [
+            *told_first(shown),
             recommendation(shown),
             cut_short(shown),
             so_far(shown),

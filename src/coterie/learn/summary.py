@@ -37,7 +37,7 @@ from coterie.learn.amounts import (
 from coterie.learn.headline import expected_worth
 from coterie.learn.options import LITTLE, RANGE, SMALLEST
 from coterie.learn.result import STEPS, Result
-from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
+from coterie.learn.warnings import SAYS_NOTHING, SPOILING, TOO_FEW
 from coterie.words import GUESS, alphabetical, counted, percent, said, signed
 
 
@@ -156,9 +156,19 @@ def elsewhere(result: Result, other: Strategy) -> BoolArray:
     return np.asarray((mine != theirs).any(axis=1))
 
 
+def told_first(result: Result) -> list[str]:
+    """Return in sentences the warnings of what would make all of the answer wrong, which come before it."""
+    told = []
+    for text in result.warnings:
+        for begins, then in SPOILING.items():
+            if text.startswith(begins):
+                told.append(f"Before you read on: {text}.{then}")
+    return told
+
+
 def told_warnings(result: Result) -> list[str]:
     """Return the warnings that nothing else of the summary says already."""
-    return [text for text in result.warnings if text != TOO_FEW]
+    return [text for text in result.warnings if text != TOO_FEW and not text.startswith(tuple(SPOILING))]
 
 
 def for_readers(text: str) -> str:
@@ -168,6 +178,8 @@ def for_readers(text: str) -> str:
     --------
     >>> for_readers("outcomes in Finance depend on its size: use --sizes aware")
     'outcomes in Finance depend on its size'
+    >>> for_readers("More is taken to be better: --lower-is-better turns it. Then these are the worst teams.")
+    'More is taken to be better. Then these are the worst teams.'
     >>> for_readers("promises allow for it and are weaker; if one has nothing to do with another, say --noise pairs")
     'promises allow for it and are weaker'
     """
@@ -177,7 +189,8 @@ def for_readers(text: str) -> str:
         option = re.search(r"(^|\s|\()--[a-z]", sentence)
         # What is advised begins after the last colon or semicolon before it; without one it is all of the sentence.
         before = sentence if option is None else sentence[: option.start() + 1]
-        kept.append(sentence if option is None else before[: max(before.rfind(";"), before.rfind(":"), 0)])
+        left = sentence if option is None else before[: max(before.rfind(";"), before.rfind(":"), 0)]
+        kept.append(left + "." if left != sentence and left and sentence.endswith(".") else left)
     return " ".join(part for part in kept if part) or text
 
 

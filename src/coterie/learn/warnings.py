@@ -9,6 +9,7 @@ from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.assumptions.symmetry import TAKEN
 from coterie.certificates.certificate import Certificate
 from coterie.game.strategy import Strategy
+from coterie.log.direction import MAY_BE_TURNED
 from coterie.log.drawn_anew import MAY_MEAN_NOTHING
 from coterie.log.engine import READ_AS
 from coterie.log.names import MAY_BE_ONE, SPELLED
@@ -32,6 +33,10 @@ NAMED = 8
 
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
+
+
+SPOILING = {MAY_BE_TURNED: " If less is better, these are the worst teams.", MAY_MEAN_NOTHING: ""}
+"""How warnings begin of what would make all of an answer wrong, and what that comes to."""
 
 
 def says_nothing(certificate: Certificate, range_gap: float) -> bool:

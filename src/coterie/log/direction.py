@@ -157,7 +157,11 @@ def about_direction(header: str, scale: tuple[float, float] | None, titles: Sequ
     told = direction_told(header, titles)
     if may_mean_less(header, scale) if told is None else told[0]:
         say = said(lower_is_better=True)
-        yield f"more is taken to be better, but less may be in the column {header!r}: {say} says so"
+        yield f"{MAY_BE_TURNED} in the column {header!r}: {say} says so"
+
+
+MAY_BE_TURNED = "more is taken to be better, but less may be"
+"""What a table that nobody turned round is told by."""
 
 
 class Scale(NamedTuple):

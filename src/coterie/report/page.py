@@ -67,6 +67,7 @@ from coterie.learn.summary import (
     rules_told,
     so_far,
     teams_to_stay_in,
+    told_first,
     told_warnings,
     valued,
     what_options_are,
@@ -283,6 +284,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
 
 
 def _cautions(result: Result) -> Iterator[str]:
+    yield from map(for_readers, told_first(result))
     if cut_short(result):
         yield cut_short(result)
     if result.violations:

@@ -41,6 +41,7 @@ from coterie.learn.summary import (
     people_rows,
     recommendation,
     so_far,
+    told_first,
     told_warnings,
 )
 from coterie.learn.team_names import with_team_names
@@ -100,7 +101,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("values of people", what_values_are(result)),
         ("below teams", what_levels_are(result) if team_levels(result) else ""),
         *(("rule that is broken", text) for text in result.violations),
-        *(("warning", text) for text in told_warnings(result)),
+        *(("warning", text) for text in (*told_first(result), *told_warnings(result))),
         *(("taken for granted", text) for text in result.certificate.assumes),
         ("version", f"coterie {result.version}"),
         ("seed", "" if result.seed is None else str(result.seed)),
