@@ -11,7 +11,7 @@ from coterie import Log, Rules, StableLearner, compare
 from coterie.cli.result_text import card
 from coterie.learn.amounts import mean_score, own_scores, own_worth, team_levels, unit_of_people
 from coterie.learn.glossary import GLOSSARY, glossary
-from coterie.learn.headline import against_today, expected_worth
+from coterie.learn.headline import against_today, expected_worth, ranges_held
 from coterie.learn.summary import less_well_off, what_options_are
 from coterie.report.page import report_html
 from coterie.report.tables import option_rows
@@ -177,3 +177,9 @@ def test_what_is_told_first_adds_up(learnt):
     _, result = learnt
     now, before, better = numbers(expected_worth(result))[0], *numbers(against_today(result))[:2]
     assert now - before == pytest.approx(better, abs=1e-9)
+
+
+def test_of_totals_it_is_told_how_often_ranges_held_in_simulations(learnt):
+    _, result = learnt
+    assert ranges_held(result).startswith("of scores such ranges held 65 to 90 times in 100")
+    assert ranges_held(replace(result, data=replace(result.data, feedback="semi-bandit"))) == ""

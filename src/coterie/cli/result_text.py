@@ -19,7 +19,7 @@ from coterie.learn.amounts import (
     what_worths_are,
 )
 from coterie.learn.glossary import glossary
-from coterie.learn.headline import against_today
+from coterie.learn.headline import against_today, ranges_held
 from coterie.learn.promises import (
     TOO_LITTLE,
     kind_of_proof,
@@ -237,7 +237,7 @@ def _made_of(result: "Result", *, timed: bool, details: bool) -> str:
     """Return from how much it was made and how, in a few words."""
     how, rounds = result.solver, counted(result.data.samples or 0, "round")
     if not details:
-        return f"from {rounds}"
+        return "; ".join(filter(None, (f"from {rounds}", ranges_held(result))))
     took = f", {_seconds(how.seconds)}" if timed and how.status != "given" else ""
     about = rounds if result.says_nothing else f"{result.certificate.method} certificate, {rounds}"
     if how.status == "given":

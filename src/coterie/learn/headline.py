@@ -64,6 +64,21 @@ def expected_worth(result: Result) -> str:
     return f"{told}, {shown_gain(result, each, decimals(ends))} per person over all teammates"
 
 
+def ranges_held(result: Result) -> str:
+    """Return how often 80 % ranges held in simulations where they may mislead: where only totals were seen.
+
+    These do not show luck that a whole team or round shares. `benchmarks/RESULTS.md` has the figures, *Ranges where luck
+    is shared*.
+    """
+    if result.data.feedback != "bandit" or not has_range(result):
+        return ""
+    least, most = (65, 90) if tells_scores(result) else (50, 90)
+    what = "scores" if tells_scores(result) else "people's totals"
+    return (
+        f"of {what} such ranges held {least} to {most} times in 100 where the truth was known, by how it was simulated"
+    )
+
+
 def against_today(result: Result) -> str:
     """Return what is expected to be better than today; where nobody said what that is, than teams drawn by lot."""
     told = improvement(result)

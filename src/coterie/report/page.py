@@ -36,7 +36,7 @@ from coterie.learn.amounts import (
 )
 from coterie.learn.explanation import Explanation, Room, how_sure, what_it_does
 from coterie.learn.glossary import GLOSSARY, glossary
-from coterie.learn.headline import expected_worth, improvement, per_whom, what_is_compared, who_changes
+from coterie.learn.headline import expected_worth, improvement, per_whom, ranges_held, what_is_compared, who_changes
 from coterie.learn.options import RANGE
 from coterie.learn.promises import (
     kind_of_proof,
@@ -81,7 +81,7 @@ from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.report.tables import option_rows, shown_options
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent
+from coterie.words import capitalised, counted, interval, number, percent
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
@@ -218,7 +218,8 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     starts = _starts(result) if is_pure else []
     learnt = bool(result.options)
     lead = " ".join(filter(None, [recommendation(result).removeprefix("Recommended: "), so_far(result)]))
-    promises = [what_is_sure(result)]
+    held = ranges_held(result)
+    promises = [what_is_sure(result), *([f"{capitalised(held)}."] if held else [])]
     text = " ".join([lead, *_cautions(result), *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
     title = visible(result.title) or title
