@@ -13,7 +13,7 @@ from coterie.files import header_among, named_columns
 from coterie.log import schema
 from coterie.log.inspection import inspect_log
 from coterie.log.looking import Column
-from coterie.log.teams_seen import TeamsSeen
+from coterie.log.teams_seen import TeamsSeen, teams_seen
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
 HEADER = ("Event", "Team name", "Members", "Jury score")
@@ -572,7 +572,7 @@ def test_whether_both_of_a_pair_get_the_same_is_always_told_of_totals(saved, tmp
 @pytest.mark.parametrize(
     ("header", "lacks"),
     [
-        (("From", "About", "Stars"), "nothing here says when (Week, Date, Event, ...) nor in which team (Team"),
+        (("From", "Stars"), "nothing here says when (Week, Date, Event, ...) nor in which team (Team"),
         (("Month", "Team", "From", "About"), "nothing here says how good it was"),
         (("a", "b", "c"), "nothing here looks like a log"),
     ],
@@ -1094,18 +1094,44 @@ def test_a_week_in_short_says_when(saved):
     assert (part(guess, "sample").value, part(guess, "sample").why) == ("KW", "its name says 'kw'")
 
 
-@pytest.mark.parametrize("is_of_names", [True, False])
-def test_ratings_of_pairs_without_teams_are_refused(saved, is_of_names):
-    """Who was rated was taken for the team."""
-    names = PEOPLE if is_of_names else tuple(range(100, 112))
+def peer_ratings(*, ours=PEOPLE, when=True):
+    """Rows of who rates whom, without a word about teams."""
     rows = [
-        (week, names[i], names[(i + 1 + week % 5) % 12], 1 + (i + week) % 5) for week in range(9) for i in range(12)
+        (week, ours[i], ours[(i + step) % 12], 1 + (i * step + week) % 5)
+        for week in range(9)
+        for i in range(12)
+        for step in (1 + week % 5, 7 + week % 4)
     ]
-    path = saved([("Week", "From", "To", "Stars"), *rows])
-    with pytest.raises(
-        InputError, match="'From' and 'To' hold the same names, as where people rate each other, and no"
-    ):
-        coterie.start(path)
+    return rows if when else [row[1:] for row in rows if row[0] == 0]
+
+
+@pytest.mark.parametrize("is_of_names", [True, False])
+@pytest.mark.parametrize("header", ["Week,From,To,Stars", "Month,Reviewer,Colleague,Rating"])
+def test_ratings_of_pairs_need_no_teams(saved, tmp_path, header, is_of_names):
+    """Who was rated was taken for the team."""
+    ours = PEOPLE if is_of_names else tuple(range(100, 112))
+    path = saved([header.split(","), *peer_ratings(ours=ours)])
+    guess = coterie.start(path)
+    assert (guess.shape, part(guess, "coalition").value) == ("pairs", "-")
+    assert [part(guess, role).value for role in ("agent", "partner")] == header.split(",")[1:3]
+    assert (answer(guess, "coalitions").value, answer(guess, "symmetric").value) == (3, False)
+    assert answer(guess, "coalitions").why == "for 12 people, 4 in each: nothing says how many there were"
+    log = guess.write(tmp_path / "log")
+    assert (log.n_samples, len(log.coalitions), log.pool_coalitions) == (9, 3, True)
+    assert noted(log, "sizes of teams were not seen")
+    assert not [one for one in inspect_log(log).findings if "two people shared a team" in one.what]
+    assert teams_seen(log).bounds(3) == "4"
+    query = f"SELECT agent, partner, utility FROM {log.outcomes} ORDER BY sample, agent, partner"
+    assert log.engine.table(query).num_rows == len(peer_ratings(ours=ours))
+
+
+def test_ratings_of_one_round_need_nothing_but_who_and_whom(saved, tmp_path):
+    guess = coterie.start(saved([("Reviewer", "Colleague", "Rating"), *peer_ratings(when=False)]))
+    assert [(one.name, one.value) for one in guess.parts][:2] == [("sample", "-"), ("coalition", "-")]
+    assert guess.options["columns"] == {
+        "sample": "-", "coalition": "-", "agent": "Reviewer", "partner": "Colleague", "utility": "Rating",
+    }  # fmt: skip
+    assert guess.write(tmp_path / "log").n_samples == 1
 
 
 def test_teams_may_be_called_as_their_captains(saved):
@@ -1199,3 +1225,32 @@ def test_first_names_of_several_people_are_refused(saved, header):
     with pytest.raises(InputError, match=f"'{who}' alone is not who: '.Ann' is '.Ann' and '.Bob' in .* one column of"):
         coterie.start(path())
     assert coterie.start(path(), columns={"agent": who}).shape == "records"
+
+
+# --- Rows that are none ---------------------------------------------------------------------------------------
+
+
+def test_a_header_that_is_repeated_is_left_out(saved, tmp_path):
+    """It was proposed to take 'Jury score' for a word that stands for none."""
+    rows = [HEADER, *events()]
+    rows[20:20] = [HEADER]
+    guess = coterie.start(saved(rows))
+    assert not [one for one in guess.answers if one.name == "blank_words"]
+    log = guess.write(tmp_path / "log")
+    assert (log.agents, log.rows) == (PEOPLE, 48)
+    (note,) = noted(log, "repeats the header")
+    assert note.startswith("1 row of")
+    assert note.endswith("repeats the header (row 21) and was left out")
+
+
+def test_ratings_of_oneself_are_left_out(saved, tmp_path):
+    rows = [("Week", "From", "To", "Stars"), *peer_ratings()]
+    rows[10:10] = [(0, "Ann", "Ann", 5), (0, "Bob", "Bob", 4)]
+    guess = coterie.start(saved(rows))
+    log = guess.write(tmp_path / "log")
+    assert log.rows == len(rows) - 3
+    (note,) = noted(log, "of themselves")
+    assert "2 rows of" in note
+    assert "are what people say of themselves (rows 11 and 12) and were left out" in note
+    with pytest.raises(InputError, match="agent 'Ann' is paired with themselves"):
+        coterie.read_log(guess.path, **guess.options, blanks="refuse")

@@ -27,7 +27,6 @@ from coterie.log.looking import (
     VALUES,
     Column,
     Part,
-    are_pairs_without_teams,
     columns_that_say,
     guess_parts,
     look,
@@ -39,8 +38,8 @@ from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_number
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column, bad_ends, in_rows_about
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
-from coterie.log.schema import ROW, Named, names_of
-from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
+from coterie.log.schema import ALL, CAN_LACK, NO_COLUMN, ROW, Named, names_of
+from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled, without_headers
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.log.units import unit_in
@@ -268,8 +267,6 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             _refuse_another_for_good(columns, parts)
         if alike := told_apart_by_nothing(columns, parts):
             raise InputError(_no_column_says_when(alike))
-        if both := are_pairs_without_teams(columns, parts):
-            raise InputError(_no_column_of_teams(*both))
         _refuse_parts_of_names(engine, source, other_part_of_names(columns, parts))
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
@@ -302,8 +299,8 @@ def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source,
 def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
     names = {column.name.casefold() for column in columns}
     for ours, theirs in ((ours, name) for ours, named in fixed.items() for name in names_of(named)):
-        is_row = theirs == ROW and ours in {"sample", "coalition"}
-        if not is_row and theirs.casefold() not in names:
+        is_none = theirs in NO_COLUMN and ours in CAN_LACK
+        if not is_none and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
             like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
             hint = f"; did you mean {like!r}?" if like else ""
@@ -400,14 +397,6 @@ def _refuse_parts_of_names(engine: Engine, source: Source, names: tuple[str, str
         )
 
 
-def _no_column_of_teams(one: str, other: str) -> str:
-    return (
-        f"{one!r} and {other!r} hold the same names, as where people rate each other, and no column says in which team "
-        "these two were: add one (the same in every row, if there was one team only), or say which one it is with "
-        f"{said(columns={'coalition': 'NAME'})}"
-    )
-
-
 SOUGHT = {
     "sample": "when (Week, Date, Event, ...)",
     "coalition": "in which team (Team, Area, Project, ...)",
@@ -492,7 +481,8 @@ class _Answers:
             several = tuple(header.get(name, name) for name in names_of(theirs))
             named[role] = several if isinstance(theirs, tuple) else several[0]
         rows = Table(replace(self.source, table="all_guessed"), self.shape, named)
-        views, _ = on_same_days(self.engine, [rows], {"all_guessed": loaded(self.engine, rows.source, named)})
+        single, _ = without_headers(self.engine, rows, loaded(self.engine, rows.source, named))
+        views, _ = on_same_days(self.engine, [rows], {"all_guessed": single})
         view = views["all_guessed"]
         if "utility" in named:
             present = shape_queries.without(self.engine.name(view), shape_queries.WAS_NOT_THERE)
@@ -641,10 +631,11 @@ class _Answers:
     @cached_property
     def _seen(self) -> TeamsSeen:
         """How large teams were, and how many."""
-        return TeamsSeen.of(self.engine, self._members)
+        found = TeamsSeen.of(self.engine, self._members)
+        return TeamsSeen.unknown(found.people) if self._named["coalition"] == ALL else found
 
     def _pooled(self) -> Answer:
-        if self._named["coalition"] == ROW:
+        if self._named["coalition"] in NO_COLUMN:
             return Answer("pool_coalitions", True, "teams have no names")
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
@@ -746,7 +737,7 @@ class _Answers:
         """Return what to do where cells are empty as below merged ones; "" where they are not."""
         rows = self._column("utility").filled
         for role in ("sample", "coalition"):
-            if self._named[role] != ROW and 2 * (filled := self._column(role).filled) <= rows:
+            if self._named[role] not in NO_COLUMN and 2 * (filled := self._column(role).filled) <= rows:
                 name = self._column(role).name
                 merged = "merged cells hold what they say in the first row only"
                 return f"; {name!r} is filled in {filled:,} of {rows:,} rows: fill it in every row ({merged})"

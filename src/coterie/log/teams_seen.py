@@ -12,10 +12,14 @@ from coterie.checks import plain
 from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.log import Log
+from coterie.log.schema import ALL
 from coterie.words import counted, number, said
 
 RARE = 20
 """Sizes that fewer than one in so many teams had are not called usual."""
+
+PROPOSED = 4
+"""How many people a team has that is proposed where nothing says how large teams were."""
 
 SEVERAL = 1.25
 """Where people were in fewer teams at once than so many on average, they are in one as a rule."""
@@ -32,6 +36,8 @@ class TeamsSeen:
     """Size -> how many teams had it; teams of one are none."""
     at_once: Mapping[int, int]
     """Number of teams in a round -> in how many rounds."""
+    are_known: bool = True
+    """Whether anything says who was in which team."""
 
     @classmethod
     def of(cls, engine: Engine, members: str) -> "TeamsSeen":
@@ -43,6 +49,11 @@ class TeamsSeen:
         places = int(whole["members"]) / max(int(whole["present"]), 1)
         people = len({plain(name) for name in named if name})
         return cls(people, places, {s: t for s, t in sorted(sizes.items()) if s > 1}, rounds)
+
+    @classmethod
+    def unknown(cls, people: int) -> "TeamsSeen":
+        """Return what is proposed where nothing says who was in which team."""
+        return cls(people, 1.0, {PROPOSED: 1}, {}, are_known=False)
 
     @property
     def seats(self) -> float:
@@ -92,6 +103,12 @@ class TeamsSeen:
             if 2 * often > rounds > 1 and least <= count <= max(least, most):
                 return count, f"as many as there were at once in {often:,} of {counted(rounds, 'round')}"
         count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
+        if not self.are_known:
+            each = number(round(self.people / count, 1))
+            return (
+                count,
+                f"for {counted(self.people, 'person', 'people')}, {each} in each: nothing says how many there were",
+            )
         if not every:
             return count, f"{counted(self.people, 'person', 'people')}, each of them alone so far"
         why = f"{counted(self.people, 'person', 'people')} in teams of {number(round(mean, 1))} on average"
@@ -121,4 +138,6 @@ class TeamsSeen:
 
 def teams_seen(log: Log) -> TeamsSeen:
     """Return the teams of a log."""
+    if log.options["columns"].get("coalition") == ALL:
+        return TeamsSeen.unknown(len(log.agents))
     return TeamsSeen.of(log.engine, log.engine.name("members"))
