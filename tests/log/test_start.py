@@ -1251,6 +1251,47 @@ def test_ratings_of_oneself_are_left_out(saved, tmp_path):
     assert log.rows == len(rows) - 3
     (note,) = noted(log, "of themselves")
     assert "2 rows of" in note
-    assert "are what people say of themselves (rows 11 and 12) and were left out" in note
+    assert "are what people say of themselves (rows 11, 12) and were left out" in note
     with pytest.raises(InputError, match="agent 'Ann' is paired with themselves"):
         coterie.read_log(guess.path, **guess.options, blanks="refuse")
+
+
+# --- What is refused names where ------------------------------------------------------------------------------
+
+
+def test_the_sheet_that_has_the_columns_is_looked_at(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "m.xlsx") as book:
+        book.add_worksheet("Read me").write_row(0, 0, ["Peer feedback, confidential"])
+        data = book.add_worksheet("Ratings")
+        for place, row in enumerate([("Reviewer", "Colleague", "Remark"), ("Ann", "Bob", "fine")]):
+            data.write_row(place, 0, row)
+    for columns, lacks in (
+        ({"agent": "Reviewer"}, "no column holds numbers|nothing here says"),
+        ({"agent": "Reviewer", "utility": "Rating"}, "utility is said to be 'Rating', but there is only: Reviewer"),
+    ):
+        with pytest.raises(InputError, match=rf"m.xlsx, sheet 'Ratings': .*({lacks})"):
+            coterie.start(tmp_path / "m.xlsx", columns=columns)
+
+
+def test_a_row_is_named_where_members_are_parted_by_blanks(saved):
+    rows = [[event, members.replace("; ", " "), score] for event, _, members, score in events()]
+    with pytest.raises(
+        InputError, match=r"row 2 lists '.* .* .*', which is taken for one person: write a sign such as ;"
+    ):
+        coterie.start(saved([("Event", "Members", "Score"), *rows]))
+
+
+def test_who_is_in_two_teams_at_once_is_named(saved, tmp_path):
+    rows = events()
+    rows[1][2] += f"; {rows[0][2].split('; ')[0]}"
+    log = coterie.start(saved([HEADER, *rows])).write(tmp_path / "log")
+    who = rows[0][2].split("; ")[0]
+    assert f"(first '{who}' in 'Hack 0'; 1.01 on average)" in teams_seen(log).now_and_then()
+
+
+def test_a_near_miss_in_lists_of_members_is_told(saved, tmp_path):
+    rows = events(15)
+    for row in [row for row in rows if "Kai" in row[2]][:4]:
+        row[2] = row[2].replace("Kai", "Kaii")
+    log = coterie.start(saved([HEADER, *rows])).write(tmp_path / "log")
+    assert noted(log, "'Kaii' (in 4 rounds) and 'Kai' (in 11) may be one person")

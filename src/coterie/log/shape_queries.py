@@ -429,6 +429,19 @@ def told_apart(view: str, name: str, other: str) -> str:
     )
 
 
+def first_cell(view: str, column: str) -> str:
+    """Return what the first row has in a column, and where that is."""
+    return f"SELECT {column} AS cell, row_index FROM {view} ORDER BY file_name, row_index LIMIT 1"
+
+
+def in_several(members: str) -> str:
+    """Return the first person who was in several teams in one round, and which round that was."""
+    return (
+        f"SELECT min(agent) AS agent, sample, count(DISTINCT coalition) AS teams FROM {members} "
+        f"GROUP BY sample, {_PERSON} HAVING count(DISTINCT coalition) > 1 ORDER BY sample, agent LIMIT 1"
+    )
+
+
 def counted(query: str) -> str:
     """Return how many rows a query has."""
     return f"SELECT count(*) AS n FROM ({query}) AS found"

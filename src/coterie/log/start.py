@@ -252,11 +252,11 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             f"{in_shell(str(path))}"
         )
     fixed: Mapping[str, Named] = said_so.get("columns", {})
-    source, rows, columns = next(
-        (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
-        None,
-    ) or (sources[0], *look(engine, sources[0]))
-    with naming(path):
+    sheets = [*_sheets(engine, path, sources[0])]
+    source, rows, columns = next((one for one in sheets if guess_parts(one[2], fixed)[1]), None) or min(
+        sheets, key=lambda one: len(_not_there(one[2], fixed))
+    )
+    with naming(source.shown):
         _refuse_unknown(columns, fixed)
         if "sample" not in fixed and (rounds := rounds_in_columns(columns)):
             raise InputError(_a_column_each(rounds))
@@ -296,15 +296,23 @@ def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source,
             yield replace(other, note=first.note), *look(engine, other)
 
 
-def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
+def _not_there(columns: Sequence[Column], fixed: Mapping[str, Named]) -> list[tuple[str, str]]:
+    """Return which columns that somebody named a table lacks, and what they were said to be."""
     names = {column.name.casefold() for column in columns}
-    for ours, theirs in ((ours, name) for ours, named in fixed.items() for name in names_of(named)):
-        is_none = theirs in NO_COLUMN and ours in CAN_LACK
-        if not is_none and theirs.casefold() not in names:
-            listed = ", ".join(column.name for column in columns)
-            like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
-            hint = f"; did you mean {like!r}?" if like else ""
-            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
+    named = [(ours, theirs) for ours, several in fixed.items() for theirs in names_of(several)]
+    return [
+        (ours, theirs)
+        for ours, theirs in named
+        if not (theirs in NO_COLUMN and ours in CAN_LACK) and theirs.casefold() not in names
+    ]
+
+
+def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
+    for ours, theirs in _not_there(columns, fixed):
+        listed = ", ".join(column.name for column in columns)
+        like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
+        hint = f"; did you mean {like!r}?" if like else ""
+        raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
 
 
 def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
@@ -730,8 +738,21 @@ class _Answers:
             found.setdefault(terms, {})[row["utility"]] = max(times // (others + 1), 1) if self._of_teams else times
         if not found:
             helps = self._look_swapped() or self._look_merged() or self._have_commas()
-            raise InputError(f"no row has both a team of several people and a number{helps}")
+            raise InputError(f"no row has both a team of several people and a number{helps or self._first_members()}")
         return found
+
+    def _first_members(self) -> str:
+        """Return what to do where a cell that should list members seems to be one name; "" where none should."""
+        if not isinstance(self._named.get("members"), str):
+            return ""
+        (row,) = self.engine.rows(shape_queries.first_cell(self._rows, "agent"))
+        if row["cell"] is None:
+            return ""
+        (place,) = self.source.row_numbers([int(row["row_index"])])
+        return (
+            f"; row {place} lists {row['cell']!r}, which is taken for one person: write a sign such as ; between "
+            f"names, or say what is between them with {said(separators='+')}"
+        )
 
     def _look_merged(self) -> str:
         """Return what to do where cells are empty as below merged ones; "" where they are not."""

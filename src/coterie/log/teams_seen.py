@@ -38,6 +38,8 @@ class TeamsSeen:
     """Number of teams in a round -> in how many rounds."""
     are_known: bool = True
     """Whether anything says who was in which team."""
+    first_in_several: str = ""
+    """Who was in several teams in one round, and in which, if anybody was."""
 
     @classmethod
     def of(cls, engine: Engine, members: str) -> "TeamsSeen":
@@ -48,7 +50,10 @@ class TeamsSeen:
         rounds = {int(row["teams"]): int(row["rounds"]) for row in engine.rows(shape_queries.how_many(members))}
         places = int(whole["members"]) / max(int(whole["present"]), 1)
         people = len({plain(name) for name in named if name})
-        return cls(people, places, {s: t for s, t in sorted(sizes.items()) if s > 1}, rounds)
+        found = engine.rows(shape_queries.in_several(members)) if 1.0 < places < SEVERAL else []
+        first = "".join(f"first {row['agent']!r} in {row['sample']!r}; " for row in found)
+        several = {s: t for s, t in sorted(sizes.items()) if s > 1}
+        return cls(people, places, several, rounds, first_in_several=first)
 
     @classmethod
     def unknown(cls, people: int) -> "TeamsSeen":
@@ -68,7 +73,8 @@ class TeamsSeen:
     def now_and_then(self) -> str:
         """Return that people were in one team as a rule and somebody in several, and what keeps everybody in one."""
         return (
-            f"Now and then somebody was in several teams at once ({self.places:.3g} on average), and "
+            f"Now and then somebody was in several teams at once ({self.first_in_several}{self.places:.3g} on "
+            f"average), and "
             f"{said(per_person=1)} gives everybody one"
         )
 
