@@ -1306,3 +1306,11 @@ def test_a_lost_decimal_sign_is_told_first(saved, tmp_path):
     rows[50] = [*rows[50][:3], "85"]
     log = coterie.start(saved(rows, delimiter=";")).write(tmp_path / "log")
     assert log.notes[0].startswith("85 in row 51 is far from all others")
+
+
+def test_a_matrix_of_who_rates_whom_is_told(saved):
+    rows = [("Name", *PEOPLE), *([one, *(1 + (i + len(one)) % 5 for i in range(12))] for one in PEOPLE)]
+    with pytest.raises(
+        InputError, match=r"a column for each person \('Ann', 'Bob' and 10 more\), .*: make a row for each"
+    ):
+        coterie.start(saved(rows))

@@ -321,6 +321,12 @@ def rounds_in_columns(columns: Sequence[Column], *, without_word: bool = False) 
     return max((names for names in alike.values() if len(names) > 1), key=len, default=[])
 
 
+def people_in_headers(columns: Sequence[Column]) -> list[str]:
+    """Return the columns that are called as people in the first one are: a matrix of who rates whom."""
+    found = [column.name for column in columns[1:] if plain(column.name) in columns[0].names]
+    return found if len(found) >= LEAST_MEMBERS and 3 * len(found) > 2 * len(columns[0].names) else []
+
+
 def _hold_the_same(one: Column, other: Column) -> bool:
     """Return whether two columns hold mostly the same names, unlike people and teams that are named after captains."""
     return 3 * len(one.names & other.names) > 2 * len(one.names | other.names)

@@ -31,6 +31,7 @@ from coterie.log.looking import (
     guess_parts,
     look,
     other_part_of_names,
+    people_in_headers,
     rounds_in_columns,
     told_apart_by_nothing,
 )
@@ -258,6 +259,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     )
     with naming(source.shown):
         _refuse_unknown(columns, fixed)
+        if not fixed and (several := people_in_headers(columns)):
+            raise InputError(_a_column_for_each_person(several))
         if "sample" not in fixed and (rounds := rounds_in_columns(columns)):
             raise InputError(_a_column_each(rounds))
         shape, parts = guess_parts(columns, fixed)
@@ -379,6 +382,13 @@ def _a_column_each(rounds: list[str]) -> str:
         f"there seems to be a column for each round ({some(map(repr, rounds), 2)}): make a row for each person and "
         "round, with columns such as Week, Name, Team and Points; if one of them says when after all, say which with "
         f"{said(columns={'sample': 'NAME'})}"
+    )
+
+
+def _a_column_for_each_person(several: list[str]) -> str:
+    return (
+        f"there seems to be a column for each person ({some(map(repr, several), 2)}), and a row for each too: make a "
+        "row for each pair, with columns such as Month, From, To and Rating"
     )
 
 
