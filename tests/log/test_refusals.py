@@ -29,7 +29,7 @@ def refusal(folder, **options):
         ({"pairs": PAIRS}, r"pairs.csv: has no rows; an empty log says nothing"),
         ({"pairs": ""}, r"pairs.csv: is empty, expected a header and rows"),
         (
-            {"pairs": PAIRS + "1,x,a,b,0\n1,x,a,a,0\n"},
+            {"pairs": PAIRS + "1,x,a,b,0\n1,x,a,a,0\n", "json": '{"blanks": "refuse"}'},
             r"pairs.csv, row 3: agent 'a' is paired with themselves",
         ),
         ({"pairs": PAIRS + "1,x,a,b,0\n,x,a,b,0\n"}, r"row 3: sample is empty, expected a name"),

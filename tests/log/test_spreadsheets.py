@@ -270,7 +270,7 @@ def test_rows_have_the_numbers_that_a_spreadsheet_shows(csv_log, start):
 def test_rows_of_sheets_count_what_is_above_the_header(workbook):
     rows = [["Ratings"], [], HEADER, [1, "x", "a", "b", 1], [], [2, "x", "a", "b", "no"], [3, "x", "a", "a", 1]]
     with pytest.raises(InputError) as refused:
-        coterie.read_log(workbook({"R": rows}))
+        coterie.read_log(workbook({"R": rows}), blanks="refuse")
     assert "table.xlsx, row 6: utility is 'no'" in str(refused.value)
     assert "table.xlsx, row 7: agent 'a' is paired with themselves" in str(refused.value)
 

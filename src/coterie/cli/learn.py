@@ -161,7 +161,8 @@ def _what_else(log: Log, result: "Result", targets: Sequence[Target]) -> str:
         return ""
     if result.rules.staff is not None:
         seen = replace(seen, people=len(result.rules.staff))
-    told = [f"--team-size {seen.bounds(len(log.coalitions))} asks for sizes as they were seen"]
+    asks = "for sizes as they were seen" if seen.are_known else "for teams of about the same size"
+    told = [f"--team-size {seen.bounds(len(log.coalitions))} asks {asks}"]
     if result.value == "total":
         told.append("--value average compares teams by the average teammate")
     if not any(one.kind == KINDS[".html"] for one in targets):

@@ -18,7 +18,7 @@ from coterie.game.game import Value
 from coterie.game.rules import read_staff
 from coterie.log import Log, read_log
 from coterie.log.options import Duplicates, Totals, call_options
-from coterie.log.schema import ROW, Named, names_of
+from coterie.log.schema import NO_COLUMN, Named, names_of
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
 from coterie.spreadsheets import SPREADSHEETS
@@ -110,10 +110,15 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     sheets = "".join(f" --{name} {in_shell(path)}" for name, path in beside.items())
     yield f"  coterie learn {place} --team-size {sizes}{single}{sheets} --report report.html"
     people = counted(everybody, "person", "people")
+    so_far = f"Teams so far had {usual} members as a rule, and {said('team_size')} takes what you want"
+    if not seen.are_known:
+        so_far = (
+            f"How large teams were is not known: {said('team_size')} takes what you want, and {said('coalitions')} how "
+            "many there are to be"
+        )
     text = (
         f"which forms {teams} for {people} and writes a page to look at; it shows what people are worth to each other, "
-        f"and {said(announce='teams.html')} writes one of the teams alone, to mail to everybody. Teams so far had "
-        f"{usual} members as a rule, and {said('team_size')} takes what you want"
+        f"and {said(announce='teams.html')} writes one of the teams alone, to mail to everybody. {so_far}"
     )
     if single:
         text += f". {seen.now_and_then()}; leave that out if two are fine, or correct the table if these are slips"
@@ -173,7 +178,7 @@ def _asked(guess: Guess) -> Guess:
     An answer that was taken as it was offered keeps its reason.
     """
     names = {column.name.casefold(): column.name for column in guess.columns}
-    names |= {ROW: ROW} if any(one.value == ROW for one in guess.parts) else {}
+    names |= {one.value: one.value for one in guess.parts if one.value in NO_COLUMN}
     chosen: dict[str, Named] = {}
     taken: list[Answer] = []
     for one in guess.parts:
@@ -199,14 +204,14 @@ def _prompt(one: Answer, read: Any) -> Any:
 
 
 def _one_of(names: dict[str, str], taken_for: dict[str, str]) -> Any:
-    """Return what reads a column that was not taken for something else, unless it is the number of the row."""
+    """Return what reads a column that was not taken for something else; several may have none."""
 
     def read(given: str) -> str:
         name = given.strip().casefold()
         if name not in names:
             there = ", ".join(map(printable, names.values()))
             raise typer.BadParameter(f"there is no column {given!r}; there are: {there}")
-        if name in taken_for and name != ROW:
+        if name in taken_for and name not in NO_COLUMN:
             raise typer.BadParameter(f"{names[name]!r} says {taken_for[name]} already; say another column")
         return names[name]
 

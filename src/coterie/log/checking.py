@@ -89,8 +89,8 @@ def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, schema.Na
         found = [name for name in found if name.strip().casefold() not in meant]
         if found:
             return found
-        if wanted == schema.ROW and ours in {"sample", "coalition"}:
-            return [schema.ROW]
+        if wanted in schema.NO_COLUMN and ours in schema.CAN_LACK:
+            return [str(wanted)]
     return []
 
 
@@ -111,8 +111,8 @@ def match_columns(
         if isinstance(several := mapping.get(ours), tuple) and candidates:
             header = {name.strip().casefold(): name for name in types}
             matched[ours] = tuple(header[name.casefold()] for name in several)
-        elif candidates == [schema.ROW] and schema.ROW not in types:
-            matched[ours] = schema.ROW
+        elif candidates and candidates[0] in schema.NO_COLUMN and candidates[0] not in types:
+            matched[ours] = candidates[0]
         elif not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
@@ -135,8 +135,8 @@ def refuse_unknown_columns(
     known = {name.strip().casefold() for columns in types.values() for name in columns}
     for ours, theirs in ((ours, name) for ours, named in mapping.items() for name in schema.names_of(named)):
         matters = any(source.is_alone or ours == "members" or ours in schema.SHAPES[source.table] for source in used)
-        is_row = theirs == schema.ROW and ours in {"sample", "coalition"}
-        if matters and not is_row and theirs.casefold() not in known:
+        is_none = theirs in schema.NO_COLUMN and ours in schema.CAN_LACK
+        if matters and not is_none and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
             elsewhere = "".join(f"; {source.other_sheets}" for source in used if source.other_sheets)

@@ -6,7 +6,7 @@ from typing import Any
 
 from coterie.log.drawn_anew import MAY_MEAN_NOTHING, MEAN_NOTHING, drawn_anew
 from coterie.log.inspection import Inspection
-from coterie.log.log import INFERRED, Log
+from coterie.log.log import INFERRED, WITHOUT_TEAMS, Log
 from coterie.log.names import are_names_for_once
 from coterie.words import counted, interval, number, said
 
@@ -44,8 +44,12 @@ def _without_asymmetric(log: Log) -> str:
 def findings_of(seen: Inspection) -> Iterator[Finding]:
     """Yield each thing that is missing or suspicious."""
     log = seen.log
+    helps = {
+        INFERRED: "add a table memberships (sample, agent, coalition)",
+        WITHOUT_TEAMS: "if there were several teams at once, add a column that says in which one a row is",
+    }
     for note in log.notes:
-        yield Finding(note, "add a table memberships (sample, agent, coalition)" if note == INFERRED else "")
+        yield Finding(note, helps.get(note, ""))
     if seen.n_samples == 1:
         yield Finding(
             "there is one round only: nothing shows how much values vary, and no part can be held out",
@@ -85,7 +89,7 @@ def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
             "known about what they get from each other",
             "look for their rows in pairs, or ask them",
         )
-    if seen.unobserved:
+    if seen.unobserved and WITHOUT_TEAMS not in seen.log.notes:  # nobody knows that they shared a team
         yield Finding(
             f"{seen.unobserved:,} of {counted(seen.n_meetings, 'meeting')} {'has' if seen.unobserved == 1 else 'have'} "
             "no row in pairs: two people shared a team, but what they got is unobserved",

@@ -48,6 +48,10 @@ INFERRED = (
 )
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
+WITHOUT_TEAMS = (
+    "no column says in which team people were, so all who were rated in a round count as together in one: sizes of "
+    "teams were not seen, and what is expected takes it that they do not matter"
+)
 ONE_SIDED = (
     "{count} listed in one order only: the average of the two was not seen, and nothing is learnt from one of them "
     "alone, as if it were by chance that the other is missing"
@@ -188,7 +192,7 @@ class Log:
         """What the tables call who, the members of a team and in which team, where they have words of their own."""
         theirs: dict[str, schema.Named] = self.options["columns"]
         found = {role: theirs[role] for role in ("agent", "members", "coalition") if role in theirs}
-        return {role: name for role, name in found.items() if isinstance(name, str) and name != schema.ROW}
+        return {role: name for role, name in found.items() if isinstance(name, str) and name not in schema.NO_COLUMN}
 
     @property
     def rows(self) -> int:
@@ -366,7 +370,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     if "memberships" in tables:
         engine.view("members", queries.columns_of(engine.name("memberships"), schema.TABLES["memberships"]))
     else:
-        notes.append(INFERRED)
+        notes.append(WITHOUT_TEAMS if outcome.columns.get("coalition") == schema.ALL else INFERRED)
         engine.view("members", queries.inferred_members(engine.name("met_pairs")), stored=True)
     has_totals = tables[-1] == "totals" and options["totals"] not in TEAM_SCORES
     agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if has_totals else [])])

@@ -10,7 +10,7 @@ from coterie.checks import plain
 from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
-from coterie.log.schema import ROW, Named, names_of
+from coterie.log.schema import ALL, NO_COLUMN, ROW, Named, names_of
 from coterie.log.tables import Source
 from coterie.log.units import unit_in
 from coterie.log.ways import is_of_clock, is_otherwise, says_how_long, unit_of_time
@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
     "mois jour partie fecha semana mes partido",
     "coalition": tables.WORDS["coalition"],
     "agent": tables.WORDS["agent"],
-    "partner": "partner with whom about rated to teammate peer reviewee mate other colleague ratee for receiver mit "
+    "partner": "partner with whom about rated to teammate colleague peer reviewee mate other ratee for receiver mit "
     "partnerin avec con",
     "utility": "utility score rating stars points grade mark value result good satisfaction total worth utilities "
     "bewertung punkte note wert puntos",
@@ -207,6 +207,7 @@ def look(engine: Engine, source: Source) -> tuple[int, list[Column]]:
     for cell, name in cells.items():
         found = engine.table(shape_queries.values(view, cell, VALUES))
         times = dict(zip(found["value"].to_pylist(), found["times"].to_pylist(), strict=True))
+        times = {value: often for value, often in times.items() if plain(value) != plain(name)}  # the header again
         filled = _count(engine, shape_queries.without(view, shape_queries.is_empty([cell])))
         columns.append(Column(name.strip(), filled, times))
     return rows, [column for column in columns if column.filled]
@@ -236,7 +237,7 @@ def guess_parts(columns: Sequence[Column], fixed: Mapping[str, Named]) -> tuple[
     if members is not None:
         columns = [members, *(column for column in columns if column.name not in members.group)]
     for shape, roles in ROLES.items():
-        likely = [_candidates(role, columns, fixed, of_teams=shape == "listed scores") for role in roles]
+        likely = [_candidates(role, columns, fixed, shape) for role in roles]
         for chosen in _choices(likely):
             parts = dict(zip(roles, chosen, strict=True))
             score = sum(fit for fit, _, _ in chosen) + _together(shape, {r: c for r, (_, c, _) in parts.items()})
@@ -320,17 +321,15 @@ def rounds_in_columns(columns: Sequence[Column], *, without_word: bool = False) 
     return max((names for names in alike.values() if len(names) > 1), key=len, default=[])
 
 
-def are_pairs_without_teams(columns: Sequence[Column], parts: Sequence[Part]) -> list[str]:
-    """Return the columns of who and with whom, if one was taken for teams because nothing says which these are.
+def people_in_headers(columns: Sequence[Column]) -> list[str]:
+    """Return the columns that are called as people in the first one are: a matrix of who rates whom."""
+    found = [column.name for column in columns[1:] if plain(column.name) in columns[0].names]
+    return found if len(found) >= LEAST_MEMBERS and 3 * len(found) > 2 * len(columns[0].names) else []
 
-    Teams that are named after people, as after captains, have fewer names.
-    """
-    guessed = {part.column for part in parts if part.role in {"agent", "coalition"} and part.why != SAID}
-    found = [column for column in columns if column.name in guessed]
-    if len(found) != 2 or any(column.word_for("coalition") for column in found):
-        return []
-    one, other = (column.names for column in found)
-    return [column.name for column in found] if 3 * len(one & other) > 2 * len(one | other) else []
+
+def _hold_the_same(one: Column, other: Column) -> bool:
+    """Return whether two columns hold mostly the same names, unlike people and teams that are named after captains."""
+    return 3 * len(one.names & other.names) > 2 * len(one.names | other.names)
 
 
 FIRST_NAMES = "first given vorname rufname prenom nombre"
@@ -381,28 +380,45 @@ def _as_one(group: Sequence[Column]) -> Column:
 SAID = "you said so"
 """Why a column is what it is where nobody had to guess."""
 
-NO_COLUMN = {
-    "sample": "no column says when: each row counts as a round of its own",
-    "coalition": "no column says in which team: each row is a team",
+LACKS = {
+    "listed scores": (
+        ROW,
+        {
+            "sample": "no column says when: each row counts as a round of its own",
+            "coalition": "no column says in which team: each row is a team",
+        },
+    ),
+    "pairs": (
+        ALL,
+        {
+            "sample": "no column says when: all rows count as one round",
+            "coalition": "no column says in which team: all who are rated in a round count as in one",
+        },
+    ),
 }
-"""Why the number of the row is taken, where a row is a team."""
+"""What is taken where no column has a role, and why: a row that lists a team is one, and ratings tell of no teams."""
 
 
-def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, Named], *, of_teams: bool) -> list[Fit]:
+LACKING = -0.25
+"""How well a role suits that no column has: less than any column that may have it."""
+
+
+def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, Named], shape: str) -> list[Fit]:
     known = fixed.get(role)
-    if known == ROW and not any(column.name == ROW for column in columns):
-        return [(0.0, Column(ROW, 0, {}), NO_COLUMN[role])] if of_teams and role in NO_COLUMN else []
+    instead, why_lacks = LACKS.get(shape, ("", {}))
+    lacking = [(LACKING, Column(instead, 0, {}), why_lacks[role])] if role in why_lacks else []
+    if known in NO_COLUMN and not any(column.name == known for column in columns):
+        return lacking if known == instead else []
     if known is not None:
         wanted = {name.casefold() for name in names_of(known)}
         return [(5.0, one, SAID) for one in columns if {name.casefold() for name in one.columns} == wanted]
     taken = {name.casefold() for named in fixed.values() for name in names_of(named)}
     free = [column for column in columns if not taken & {name.casefold() for name in column.columns}]
     fits = [fit for column in free if (fit := _fit(role, column))]
-    if of_teams and role in NO_COLUMN:
+    if lacking:
         # A column of which nothing says what it is should at least have values that come back.
         fits = [fit for fit in fits if fit[0] > 0 or 2 * fit[1].distinct <= fit[1].filled]
-        fits.append((-0.25, Column(ROW, 0, {}), NO_COLUMN[role]))
-    return sorted(fits, key=lambda fit: -fit[0])[:LIKELY]
+    return [*sorted(fits, key=lambda fit: -fit[0])[:LIKELY], *lacking]
 
 
 def _fit(role: str, column: Column) -> Fit | None:
@@ -451,15 +467,19 @@ def _together(shape: str, chosen: Mapping[str, Column]) -> float:
     """Return how well columns suit each other."""
     score = 0.0
     agent, coalition = chosen.get("agent"), chosen["coalition"]
-    if agent is not None and agent.names & coalition.names and not (agent.is_numeric or coalition.is_numeric):
-        score -= 3.0
+    if agent is not None and agent.names & coalition.names:
+        are_numbers = agent.is_numeric or coalition.is_numeric
+        score -= 3.0 if not are_numbers or _hold_the_same(agent, coalition) else 0.0
     if agent is not None and not agent.is_numeric and agent.distinct >= coalition.distinct:
         score += 0.5
     if shape == "pairs":
         assert agent is not None
         partner = chosen["partner"]
         common = len(agent.names & partner.names) / max(min(len(agent.names), len(partner.names)), 1)
-        score += 4.0 if common >= 0.3 and partner.names != coalition.names else -6.0
+        # In a table without when or in which team, whom people seem to rate may be teams that are named after some.
+        is_whom = partner.word_for("partner") or (_hold_the_same(agent, partner) and not partner.word_for("coalition"))
+        may_be_teams = ALL in {coalition.name, chosen["sample"].name} and not is_whom
+        score += 4.0 if common >= 0.3 and partner.names != coalition.names and not may_be_teams else -6.0
         score += 0.5 * _before(agent, partner)
     return score
 

@@ -1,5 +1,6 @@
 """Names that were typed by hand: several spellings of one name, and teams that are named like people."""
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -213,8 +214,8 @@ def _shortens(letters: str, word: str) -> bool:
 SELDOM, RARER = 3, 10
 """A name that may be a slip occurs in at most so many samples, and what it looks like in so many times as many."""
 
-EXPECTED = 5
-"""Single words, as Tim and Tom, may be one if they are never there at once and would be so often by chance."""
+UNLIKELY = -5.0
+"""Single words, as Tim and Tom, may be one if they are never there at once and that is so unlikely (a logarithm)."""
 
 COMPARED = 500
 """Up to so many names all are compared with all."""
@@ -259,13 +260,26 @@ def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int], roun
         if not times.get(rare):
             continue
         is_rare = times[rare] <= SELDOM and times[usual] >= RARER * times[rare]
-        is_no_chance = times[rare] * times[usual] >= EXPECTED * rounds
+        is_no_chance = _log_apart(times[rare], times[usual], rounds) <= UNLIKELY
         if is_rare or is_no_chance or all(" " in spaced(name) for name in pair):
             found.append(f"{rare!r} (in {counted(times[rare], 'round')}) and {usual!r} (in {times[usual]:,})")
     if not found:
         return []
     shown = some(found, LISTED)
     return [f"{shown} {MAY_BE_ONE}, since they never met: if so, correct the table; now they count as two people"]
+
+
+def _log_apart(rare: int, usual: int, rounds: int) -> float:
+    """Return the logarithm of how likely two are never there at once who are there in so many rounds, by lot.
+
+    >>> round(math.exp(_log_apart(1, 3, 4)), 9), _log_apart(2, 3, 4)
+    (0.25, -inf)
+    """
+    free = rounds - usual
+    if free < rare:
+        return -math.inf
+    ways = (math.lgamma(every + 1) - math.lgamma(every - rare + 1) for every in (free, rounds))
+    return round(next(ways) - next(ways), 12)
 
 
 def remarked(names: Sequence[str]) -> list[tuple[str, str]]:

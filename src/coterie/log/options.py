@@ -18,7 +18,7 @@ from coterie.errors import InputError
 from coterie.files import naming, parse_json
 from coterie.game.game import Value
 from coterie.game.tables import SEPARATORS, USUAL, worded_separators
-from coterie.log.schema import COLUMNS, ROW, Feedback, Named, names_of
+from coterie.log.schema import CAN_LACK, COLUMNS, NO_COLUMN, Feedback, Named, names_of
 from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
@@ -214,7 +214,7 @@ def _columns(value: Any, what: str) -> Mapping[str, Named] | None:
             if ours in result and ours != "members":
                 raise InputError(f"{what}: {ours!r} is given twice")
             other = owner.setdefault(theirs.casefold(), ours)
-            if other != ours and {other, ours} == {"sample", "coalition"} and theirs == ROW:
+            if other != ours and {other, ours} == set(CAN_LACK) and theirs in NO_COLUMN:
                 other = ours
             if other != ours:
                 raise InputError(
@@ -280,7 +280,8 @@ class CommonOptions(TypedDict, total=False):
         Option(
             _columns,
             "What your tables call a column: sample=Project,utility=Score. A column for each member: members=Player "
-            "1,members=Player 2. No column: sample=#,coalition=#, the number of the row.",
+            "1,members=Player 2. No column: sample=#,coalition=#, the number of the row; sample=-,coalition=-, all "
+            "rows together.",
             Word(),
             default={},
             python='Or {"sample": "Project", "members": ["Player 1", "Player 2"]}.',

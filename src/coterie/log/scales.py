@@ -43,6 +43,9 @@ MOST_SLIPS = 3
 
 RARELY = 50
 
+FRACTIONS = 4
+"""Where one number in so many or more is no whole one, a whole one may have lost its decimal sign."""
+
 FEW_VALUES = 3
 """Where fewer different values occur besides, nothing is far from them: four wins and a defeat, all stars but one."""
 
@@ -189,7 +192,8 @@ def slips_among(times: Mapping[float, int]) -> Slips | None:
     They are further from the nearest other value than all others are from each other (3 times that, where these lie on
     both sides of zero), and than 3 times the distance of their quartiles. Sizes above zero may be skewed, as sales and
     incomes are: among them a slip is also 3 times as large as any other, or as small, and in logarithms further off
-    than 1.5 times the distance of the quartiles. There is one at most among fewer than 100 values, 3 among any number,
+    than 1.5 times the distance of the quartiles, unless its decimal sign
+    seems to be lost. There is one at most among fewer than 100 values, 3 among any number,
     and none among fewer than 20.
 
     >>> slips_among({24: 3, 35: 5, 48: 9, 60: 8, 71: 5, 96: 2, 640: 1})
@@ -217,7 +221,11 @@ def _are_far(slips: Sequence[float], rest: FloatArray, counts: IntArray) -> bool
     far = max(3 * middle, (3 if low < 0 < high else 1) * (high - low))
     sizes = rest > 0
     far_in_logarithms = max(math.log(3), 1.5 * _middle_half(np.log(rest[sizes]), counts[sizes])) if low >= 0 else 0.0
+    have_fractions = FRACTIONS * int(counts[rest != np.floor(rest)].sum()) >= int(counts.sum())
     for slip in slips:
+        # 85 for 8,5: a whole number among others that are not, and a tenth of it is one of these.
+        if have_fractions and slip == math.floor(slip) and low <= slip / 10 <= high:
+            far_in_logarithms = min(far_in_logarithms, math.log(3))
         small, large = (slip, low) if slip < low else (high, slip)
         if large - small <= far or (small > 0 and math.log(large) - math.log(small) <= far_in_logarithms):
             return False

@@ -43,6 +43,15 @@ Named = str | tuple[str, ...]
 ROW = "#"
 """What `sample` and `coalition` may be said to be where no column says it: the number of the row."""
 
+ALL = "-"
+"""The same where all rows belong together: to one round, or to one team in each."""
+
+NO_COLUMN = (ROW, ALL)
+"""What stands for no column."""
+
+CAN_LACK = ("sample", "coalition")
+"""The columns that a table need not have."""
+
 SYNONYMS = {"coalition": "team", "utility": "score"}
 """What else a column may be called."""
 

@@ -74,6 +74,12 @@ def names_like(columns: Sequence[tuple[str, str]], pattern: str) -> str:
     return f"SELECT name, times FROM ({name_counts(columns)}) AS counts WHERE regexp_like(name, '{pattern}')"
 
 
+def repeats(cells: Sequence[str], header: str) -> str:
+    """Return whether all cells of a row are names of columns, as in a header that is there again."""
+    plain = [f"lower(trim(coalesce({one}, '')))" for one in cells]
+    return f"({' AND '.join(is_one_of(one, header) for one in plain)})"
+
+
 def is_one_of(column: str, names: str) -> str:
     """Return whether a column holds one of the names of a view."""
     return f"{column} IN (SELECT name FROM {names})"
@@ -95,10 +101,16 @@ def is_empty(columns: Sequence[str]) -> str:
     return f"({' AND '.join(cells)})"
 
 
-def numbered(view: str, columns: Sequence[str]) -> str:
-    """Return a view with columns that hold the number of the row, the first below the header being 1."""
-    number = "CAST(row_index + 1 AS STRING)"
-    return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
+NUMBERED = "CAST(row_index + 1 AS STRING)"
+"""The number of the row, the first below the header being 1."""
+
+TOGETHER = "'all'"
+"""What stands in a column in which all rows are alike."""
+
+
+def completed(view: str, values: Mapping[str, str]) -> str:
+    """Return a view with further columns."""
+    return f"SELECT *, {', '.join(f'{value} AS {name}' for name, value in values.items())} FROM {view}"
 
 
 def first_rows(view: str, condition: str, columns: Sequence[str] = ()) -> str:
@@ -414,6 +426,19 @@ def told_apart(view: str, name: str, other: str) -> str:
         f"SELECT min(trim({name})) AS name, min(trim({other})) AS one, max(trim({other})) AS other FROM {view} "
         f"WHERE NOT {is_blank(name)} AND NOT {is_blank(other)} GROUP BY lower(trim({name})) "
         f"HAVING min({one}) <> max({one}) ORDER BY name LIMIT 1"
+    )
+
+
+def first_cell(view: str, column: str) -> str:
+    """Return what the first row has in a column, and where that is."""
+    return f"SELECT {column} AS cell, row_index FROM {view} ORDER BY file_name, row_index LIMIT 1"
+
+
+def in_several(members: str) -> str:
+    """Return the first person who was in several teams in one round, and which round that was."""
+    return (
+        f"SELECT min(agent) AS agent, sample, count(DISTINCT coalition) AS teams FROM {members} "
+        f"GROUP BY sample, {_PERSON} HAVING count(DISTINCT coalition) > 1 ORDER BY sample, agent LIMIT 1"
     )
 
 

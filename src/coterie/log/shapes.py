@@ -116,7 +116,13 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         views[table.source.table] = loaded(
             engine, replace(table.source, table=f"read_{table.source.table}"), table.columns
         )
+    repeated = []
+    for table in tables:
+        name = table.source.table
+        views[name], notes = without_headers(engine, table, views[name])
+        repeated += notes
     views, told = on_same_days(engine, tables, views)
+    told = repeated + told
     if options["summaries"] == "skip":
         for table in tables:
             name = table.source.table
@@ -139,6 +145,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
             engine, table, views[table.source.table], options, is_listed=is_listed
         )
         notes += told
+        views[table.source.table], told = _of_two(engine, table, views[table.source.table], options)
+        notes += told
         views[table.source.table], told = _once(engine, table, views[table.source.table], options, is_listed=is_listed)
         notes += told
     outcome = tables[-1]
@@ -153,15 +161,47 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
 
 
 def loaded(engine: Engine, source: Source, columns: Mapping[str, schema.Named]) -> str:
-    """Make the view of a table as it is written, and return its name; some columns may be the number of the row."""
-    numbered = [ours for ours, theirs in columns.items() if theirs == schema.ROW and theirs not in engine.types(source)]
-    engine.load(source, {ours: theirs for ours, theirs in columns.items() if ours not in numbered})
-    if not numbered:
+    """Make the view of a table as it is written, and return its name; some columns may be in none of its own."""
+    types = engine.types(source)
+    without = {ours: str(one) for ours, one in columns.items() if one in schema.NO_COLUMN and one not in types}
+    engine.load(source, {ours: theirs for ours, theirs in columns.items() if ours not in without})
+    if not without:
         return source.table
-    if len(source.files) > 1:
+    if len(source.files) > 1 and schema.ROW in without.values():
         raise InputError(f"{source.shown}: rows of several files have no number; add a column that says when")
-    engine.view(f"numbered_{source.table}", shape_queries.numbered(engine.name(source.table), numbered))
-    return f"numbered_{source.table}"
+    values = {
+        ours: shape_queries.NUMBERED if one == schema.ROW else shape_queries.TOGETHER for ours, one in without.items()
+    }
+    engine.view(f"completed_{source.table}", shape_queries.completed(engine.name(source.table), values))
+    return f"completed_{source.table}"
+
+
+def without_headers(engine: Engine, table: Table, view: str) -> tuple[str, list[str]]:
+    """Return a view without rows that repeat the header, and what to tell of them; only what people keep has such."""
+    if table.source.dialect is None and table.source.sheet is None:
+        return view, []
+    written = {ours: one for ours, one in table.columns.items() if isinstance(one, str) and one not in schema.NO_COLUMN}
+    engine.lookup("header_names", pa.table({"name": [name.strip().lower() for name in written.values()]}))
+    cells = ["written" if ours == "utility" else ours for ours in written]
+    condition = shape_queries.repeats(cells, engine.name("header_names"))
+    rows = engine.rows(shape_queries.first_rows(engine.name(view), condition))
+    if not rows:
+        return view, []
+    engine.view(f"headed_{view}", shape_queries.without(engine.name(view), condition))
+    return f"headed_{view}", _left_out(table, rows, "repeats the header", "repeat the header")
+
+
+def _of_two(engine: Engine, table: Table, view: str, options: Options) -> tuple[str, list[str]]:
+    """Return a view without ratings that people give themselves, and what to tell of them."""
+    if table.shape != "pairs" or options["blanks"] == "refuse":
+        return view, []
+    condition = f"(agent = partner AND NOT {shape_queries.is_blank('agent')})"
+    rows = engine.rows(shape_queries.first_rows(engine.name(view), condition))
+    if not rows:
+        return view, []
+    engine.view(f"of_two_{view}", shape_queries.without(engine.name(view), condition))
+    (told,) = _left_out(table, rows, "is what somebody says of themselves", "are what people say of themselves")
+    return f"of_two_{view}", [f"{told}; {said(blanks='refuse')} refuses such rows"]
 
 
 def _count(engine: Engine, query: str) -> int:
@@ -206,7 +246,7 @@ def respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str])
 
 def on_same_days(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return views in which a day that is a round is written in one way, and what to tell of it."""
-    named = [table for table in tables if table.columns.get("sample") != schema.ROW]
+    named = [table for table in tables if table.columns.get("sample") not in schema.NO_COLUMN]
     if not named:
         return dict(views), []
     written = [(engine.name(views[table.source.table]), "sample") for table in named]
@@ -522,7 +562,7 @@ def _with_members(
     name, pattern = views[table.source.table], separator_pattern(signs)
     told, cells = [], engine.listed("members", pattern)
     engine.view(f"listed_{name}", shape_queries.with_members(engine.name(name), cells))
-    columns = [one for one in schema.SHAPES[table.shape] if table.columns.get(one) != schema.ROW]
+    columns = [one for one in schema.SHAPES[table.shape] if table.columns.get(one) not in schema.NO_COLUMN]
     if len(columns) < len(schema.SHAPES[table.shape]):  # rows have numbers, so also those in which nothing is written
         blank = shape_queries.first_rows(engine.name(name), shape_queries.is_empty(columns))
         told += _left_out(table, engine.rows(blank), "is blank", "are blank")

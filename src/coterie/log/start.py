@@ -27,11 +27,11 @@ from coterie.log.looking import (
     VALUES,
     Column,
     Part,
-    are_pairs_without_teams,
     columns_that_say,
     guess_parts,
     look,
     other_part_of_names,
+    people_in_headers,
     rounds_in_columns,
     told_apart_by_nothing,
 )
@@ -39,8 +39,8 @@ from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_number
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column, bad_ends, in_rows_about
 from coterie.log.scales import likely_scale, scale_up_to, stated_scale, stated_top
-from coterie.log.schema import ROW, Named, names_of
-from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled
+from coterie.log.schema import ALL, CAN_LACK, NO_COLUMN, ROW, Named, names_of
+from coterie.log.shapes import ABOUT, Table, loaded, on_same_days, respelled, without_headers
 from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import RARE, TeamsSeen
 from coterie.log.units import unit_in
@@ -253,12 +253,14 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             f"{in_shell(str(path))}"
         )
     fixed: Mapping[str, Named] = said_so.get("columns", {})
-    source, rows, columns = next(
-        (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
-        None,
-    ) or (sources[0], *look(engine, sources[0]))
-    with naming(path):
+    sheets = [*_sheets(engine, path, sources[0])]
+    source, rows, columns = next((one for one in sheets if guess_parts(one[2], fixed)[1]), None) or min(
+        sheets, key=lambda one: len(_not_there(one[2], fixed))
+    )
+    with naming(source.shown):
         _refuse_unknown(columns, fixed)
+        if not fixed and (several := people_in_headers(columns)):
+            raise InputError(_a_column_for_each_person(several))
         if "sample" not in fixed and (rounds := rounds_in_columns(columns)):
             raise InputError(_a_column_each(rounds))
         shape, parts = guess_parts(columns, fixed)
@@ -268,8 +270,6 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             _refuse_another_for_good(columns, parts)
         if alike := told_apart_by_nothing(columns, parts):
             raise InputError(_no_column_says_when(alike))
-        if both := are_pairs_without_teams(columns, parts):
-            raise InputError(_no_column_of_teams(*both))
         _refuse_parts_of_names(engine, source, other_part_of_names(columns, parts))
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
@@ -299,15 +299,23 @@ def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source,
             yield replace(other, note=first.note), *look(engine, other)
 
 
-def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
+def _not_there(columns: Sequence[Column], fixed: Mapping[str, Named]) -> list[tuple[str, str]]:
+    """Return which columns that somebody named a table lacks, and what they were said to be."""
     names = {column.name.casefold() for column in columns}
-    for ours, theirs in ((ours, name) for ours, named in fixed.items() for name in names_of(named)):
-        is_row = theirs == ROW and ours in {"sample", "coalition"}
-        if not is_row and theirs.casefold() not in names:
-            listed = ", ".join(column.name for column in columns)
-            like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
-            hint = f"; did you mean {like!r}?" if like else ""
-            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
+    named = [(ours, theirs) for ours, several in fixed.items() for theirs in names_of(several)]
+    return [
+        (ours, theirs)
+        for ours, theirs in named
+        if not (theirs in NO_COLUMN and ours in CAN_LACK) and theirs.casefold() not in names
+    ]
+
+
+def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
+    for ours, theirs in _not_there(columns, fixed):
+        listed = ", ".join(column.name for column in columns)
+        like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
+        hint = f"; did you mean {like!r}?" if like else ""
+        raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
 
 
 def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
@@ -377,6 +385,13 @@ def _a_column_each(rounds: list[str]) -> str:
     )
 
 
+def _a_column_for_each_person(several: list[str]) -> str:
+    return (
+        f"there seems to be a column for each person ({some(map(repr, several), 2)}), and a row for each too: make a "
+        "row for each pair, with columns such as Month, From, To and Rating"
+    )
+
+
 def _no_column_says_when(alike: list[str]) -> str:
     return (
         f"no column says when, and nothing tells apart those that hold numbers ({some(map(repr, alike), 2)}): if each "
@@ -398,14 +413,6 @@ def _refuse_parts_of_names(engine: Engine, source: Source, names: tuple[str, str
             f"{mine!r} alone is not who: {first['name']!r} is {first['one']!r} and {first['other']!r} in {theirs!r}; "
             f"make one column of both, or say which one tells people apart with {said(columns={'agent': 'NAME'})}"
         )
-
-
-def _no_column_of_teams(one: str, other: str) -> str:
-    return (
-        f"{one!r} and {other!r} hold the same names, as where people rate each other, and no column says in which team "
-        "these two were: add one (the same in every row, if there was one team only), or say which one it is with "
-        f"{said(columns={'coalition': 'NAME'})}"
-    )
 
 
 SOUGHT = {
@@ -492,7 +499,8 @@ class _Answers:
             several = tuple(header.get(name, name) for name in names_of(theirs))
             named[role] = several if isinstance(theirs, tuple) else several[0]
         rows = Table(replace(self.source, table="all_guessed"), self.shape, named)
-        views, _ = on_same_days(self.engine, [rows], {"all_guessed": loaded(self.engine, rows.source, named)})
+        single, _ = without_headers(self.engine, rows, loaded(self.engine, rows.source, named))
+        views, _ = on_same_days(self.engine, [rows], {"all_guessed": single})
         view = views["all_guessed"]
         if "utility" in named:
             present = shape_queries.without(self.engine.name(view), shape_queries.WAS_NOT_THERE)
@@ -641,10 +649,11 @@ class _Answers:
     @cached_property
     def _seen(self) -> TeamsSeen:
         """How large teams were, and how many."""
-        return TeamsSeen.of(self.engine, self._members)
+        found = TeamsSeen.of(self.engine, self._members)
+        return TeamsSeen.unknown(found.people) if self._named["coalition"] == ALL else found
 
     def _pooled(self) -> Answer:
-        if self._named["coalition"] == ROW:
+        if self._named["coalition"] in NO_COLUMN:
             return Answer("pool_coalitions", True, "teams have no names")
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
@@ -739,14 +748,27 @@ class _Answers:
             found.setdefault(terms, {})[row["utility"]] = max(times // (others + 1), 1) if self._of_teams else times
         if not found:
             helps = self._look_swapped() or self._look_merged() or self._have_commas()
-            raise InputError(f"no row has both a team of several people and a number{helps}")
+            raise InputError(f"no row has both a team of several people and a number{helps or self._first_members()}")
         return found
+
+    def _first_members(self) -> str:
+        """Return what to do where a cell that should list members seems to be one name; "" where none should."""
+        if not isinstance(self._named.get("members"), str):
+            return ""
+        (row,) = self.engine.rows(shape_queries.first_cell(self._rows, "agent"))
+        if row["cell"] is None:
+            return ""
+        (place,) = self.source.row_numbers([int(row["row_index"])])
+        return (
+            f"; row {place} lists {row['cell']!r}, which is taken for one person: write a sign such as ; between "
+            f"names, or say what is between them with {said(separators='+')}"
+        )
 
     def _look_merged(self) -> str:
         """Return what to do where cells are empty as below merged ones; "" where they are not."""
         rows = self._column("utility").filled
         for role in ("sample", "coalition"):
-            if self._named[role] != ROW and 2 * (filled := self._column(role).filled) <= rows:
+            if self._named[role] not in NO_COLUMN and 2 * (filled := self._column(role).filled) <= rows:
                 name = self._column(role).name
                 merged = "merged cells hold what they say in the first row only"
                 return f"; {name!r} is filled in {filled:,} of {rows:,} rows: fill it in every row ({merged})"

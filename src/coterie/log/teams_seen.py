@@ -12,10 +12,14 @@ from coterie.checks import plain
 from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.log import Log
+from coterie.log.schema import ALL
 from coterie.words import counted, number, said
 
 RARE = 20
 """Sizes that fewer than one in so many teams had are not called usual."""
+
+PROPOSED = 4
+"""How many people a team has that is proposed where nothing says how large teams were."""
 
 SEVERAL = 1.25
 """Where people were in fewer teams at once than so many on average, they are in one as a rule."""
@@ -32,6 +36,10 @@ class TeamsSeen:
     """Size -> how many teams had it; teams of one are none."""
     at_once: Mapping[int, int]
     """Number of teams in a round -> in how many rounds."""
+    are_known: bool = True
+    """Whether anything says who was in which team."""
+    first_in_several: str = ""
+    """Who was in several teams in one round, and in which, if anybody was."""
 
     @classmethod
     def of(cls, engine: Engine, members: str) -> "TeamsSeen":
@@ -42,7 +50,15 @@ class TeamsSeen:
         rounds = {int(row["teams"]): int(row["rounds"]) for row in engine.rows(shape_queries.how_many(members))}
         places = int(whole["members"]) / max(int(whole["present"]), 1)
         people = len({plain(name) for name in named if name})
-        return cls(people, places, {s: t for s, t in sorted(sizes.items()) if s > 1}, rounds)
+        found = engine.rows(shape_queries.in_several(members)) if 1.0 < places < SEVERAL else []
+        first = "".join(f"first {row['agent']!r} in {row['sample']!r}; " for row in found)
+        several = {s: t for s, t in sorted(sizes.items()) if s > 1}
+        return cls(people, places, several, rounds, first_in_several=first)
+
+    @classmethod
+    def unknown(cls, people: int) -> "TeamsSeen":
+        """Return what is proposed where nothing says who was in which team."""
+        return cls(people, 1.0, {PROPOSED: 1}, {}, are_known=False)
 
     @property
     def seats(self) -> float:
@@ -57,7 +73,8 @@ class TeamsSeen:
     def now_and_then(self) -> str:
         """Return that people were in one team as a rule and somebody in several, and what keeps everybody in one."""
         return (
-            f"Now and then somebody was in several teams at once ({self.places:.3g} on average), and "
+            f"Now and then somebody was in several teams at once ({self.first_in_several}{self.places:.3g} on "
+            f"average), and "
             f"{said(per_person=1)} gives everybody one"
         )
 
@@ -92,6 +109,12 @@ class TeamsSeen:
             if 2 * often > rounds > 1 and least <= count <= max(least, most):
                 return count, f"as many as there were at once in {often:,} of {counted(rounds, 'round')}"
         count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
+        if not self.are_known:
+            each = number(round(self.people / count, 1))
+            return (
+                count,
+                f"for {counted(self.people, 'person', 'people')}, {each} in each: nothing says how many there were",
+            )
         if not every:
             return count, f"{counted(self.people, 'person', 'people')}, each of them alone so far"
         why = f"{counted(self.people, 'person', 'people')} in teams of {number(round(mean, 1))} on average"
@@ -121,4 +144,6 @@ class TeamsSeen:
 
 def teams_seen(log: Log) -> TeamsSeen:
     """Return the teams of a log."""
+    if log.options["columns"].get("coalition") == ALL:
+        return TeamsSeen.unknown(len(log.agents))
     return TeamsSeen.of(log.engine, log.engine.name("members"))
