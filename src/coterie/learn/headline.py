@@ -67,8 +67,8 @@ def expected_worth(result: Result) -> str:
 def ranges_held(result: Result) -> str:
     """Return how often 80 % ranges held in simulations where they may mislead: where only totals were seen.
 
-    These do not show luck that a whole team or round shares. `benchmarks/RESULTS.md` has the figures, *Ranges where luck
-    is shared*.
+    These do not show luck that a whole team or round shares. `benchmarks/RESULTS.md` has the figures: *Ranges where
+    luck is shared*.
     """
     if result.data.feedback != "bandit" or not has_range(result):
         return ""
