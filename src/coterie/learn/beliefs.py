@@ -16,9 +16,10 @@ from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.posterior import LEAST_SPREAD, means_left_possible, never
 from coterie.estimate.seen_pairs import drawn_together
-from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
+from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_pairs, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
+from coterie.statistics.shared import Shared
 from coterie.threads import one_thread
 
 DRAWN_CELLS = 1_000_000
@@ -63,10 +64,16 @@ class Beliefs:
 
 @one_thread()
 def beliefs_from(
-    evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never, is_short: bool = False
+    evidence: Evidence,
+    *,
+    symmetric: bool,
+    shared: Shared = (),
+    enough: Callable[[], bool] = never,
+    is_short: bool = False,
 ) -> Beliefs:
     """Return what a log leaves possible; how much effects vary is looked for until `enough` says so.
 
+    Where luck is `shared` by what teams or rounds of ratings got, it is told from what pairs are worth.
     Where time `is_short`, totals of very many unknowns have the regression alone.
     """
     bounds = evidence.bounds
@@ -74,6 +81,13 @@ def beliefs_from(
     def within(values: FloatArray) -> FloatArray:
         found = np.clip(values, bounds.low, bounds.high)
         found[:, range(found.shape[1]), range(found.shape[1])] = 0.0  # nobody is worth anything to themselves
+        return found
+
+    def unknowns_of_pairs(own: list[FloatArray]) -> FloatArray:
+        n = len(own)
+        found = np.zeros((len(own[0]) // (n - 1), n, n))
+        for i, values in enumerate(own):
+            found[:, i, np.arange(n) != i] = values.reshape(len(found), n - 1)
         return found
 
     if isinstance(evidence, PairEvidence):
@@ -85,6 +99,14 @@ def beliefs_from(
             return Beliefs(evidence, evidence.values, None)
         if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
             return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
+        if shared:
+            told = means_left_by_pairs(moments, bounds, shared, symmetric=symmetric, enough=enough)
+            if told.others:
+                return Beliefs(
+                    evidence,
+                    within(unknowns_of_pairs(told.middle)),
+                    lambda rng, number: within(unknowns_of_pairs(told.draw(rng, number))),
+                )
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         if moments.count.size > DRAWN_CELLS:
             return Beliefs(evidence, within(possible.middle), None)

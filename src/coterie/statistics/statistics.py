@@ -28,6 +28,7 @@ from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes, positions
+from coterie.statistics.shared import Shared, arrays_of, from_arrays, relabelled
 from coterie.statistics.sound import sound
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import added
@@ -56,6 +57,8 @@ class Statistics:
     """What tests of assumptions need."""
     attendance: IntArray | None = None
     """In how many samples each agent was a member of something; None in older files."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole, of all parts; no certificate looks at it."""
 
     @classmethod
     def of(
@@ -233,7 +236,9 @@ class Statistics:
         complete = all(len(one.clues.samples) == one.n_samples for one in both)
         clues, more = (one.clues.relabelled(one.setting, setting) for one in both)
         attendance = _added(*both, setting)
-        return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance)
+        ours, theirs = (relabelled(one.shared, one.setting, setting) for one in both)
+        shared = tuple(one + other for one, other in zip(ours, theirs, strict=True)) if ours and theirs else ()
+        return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance, shared)
 
     def with_agents(self, names: Sequence[str]) -> "Statistics":
         """Return the same statistics among more agents, of whom nothing was seen; they may do what anybody may."""
@@ -247,7 +252,8 @@ class Statistics:
         if self.attendance is not None:
             attendance = np.concatenate([self.attendance, np.zeros(len(names), dtype=np.int64)])
         parts = tuple(part.relabelled(setting) for part in self.parts)
-        return Statistics(setting, parts, self.clues.relabelled(old, setting), attendance)
+        shared = relabelled(self.shared, old, setting)
+        return Statistics(setting, parts, self.clues.relabelled(old, setting), attendance, shared)
 
     def seen_less(self, min_samples: int) -> tuple[int, ...]:
         """Return the agents who were members in fewer than so many samples.
@@ -304,7 +310,7 @@ class Statistics:
         """Write everything to one file, which appears whole or not at all."""
         ordered = () if self.clues.by_order is None else (self.clues.by_order,)
         arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | dict(_named(_ORDERED, ordered))
-        arrays |= self.clues.arrays()
+        arrays |= self.clues.arrays() | arrays_of(self.shared)
         if self.attendance is not None:
             arrays |= {"attendance": self.attendance}
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
@@ -361,7 +367,7 @@ class Statistics:
         attendance = arrays.get("attendance")
         if attendance is not None:
             sound(attendance, "attendance", (setting.n_agents,), 0)
-        return cls(setting, parts, kept, attendance)
+        return cls(setting, parts, kept, attendance, from_arrays(setting, arrays))
 
     def __repr__(self) -> str:
         setting = self.setting
