@@ -349,8 +349,8 @@ class PossibleTotals:
         for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough, steps):
             drawn = dict(zip(names, np.maximum(ratios[:parts] * noise, least).tolist(), strict=True))
             together = sum(ratio * one for ratio, one in zip(ratios[parts:].tolist(), shared, strict=True))
-            told = self.told.given(np.asarray(together)) if shared else self.told
-            found.append(replace(self, told=told, variances={**self.variances, **drawn}, noise=max(noise, least)))
+            heard = self.told.given(np.asarray(together)) if shared else self.told
+            found.append(replace(self, told=heard, variances={**self.variances, **drawn}, noise=max(noise, least)))
         return tuple(found)
 
     @property
@@ -377,9 +377,7 @@ class PossibleTotals:
         best = self._back @ self.told.root[1]
         inner = [kernel / one.terms for kernel, one in zip(shared, self.luck, strict=True)]
         traces = np.array([float(np.trace(one)) for one in inner])
-        counts, terms = (
-            np.array([get(one) for one in self.luck]) for get in (lambda l: l.told.count, lambda l: l.terms)
-        )
+        counts, terms = np.array([one.told.count for one in self.luck]), np.array([one.terms for one in self.luck])
         square = [
             max(one.told.squares + float(best @ (one.told.matrix @ best - 2 * one.told.moment)), 0.0)
             for one in self.luck

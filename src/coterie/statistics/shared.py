@@ -76,8 +76,7 @@ class SharedSums:
             np.add.at(met, (number[here] - begin, edge[here]), 1.0)
             got = np.bincount(number[here] - begin, value[here], minlength=rows)
             terms = np.square(met).sum(axis=1)
-            met /= np.sqrt(terms)[:, None]
-            got /= np.sqrt(terms)
+            met, got = met / np.sqrt(terms)[:, None], got / np.sqrt(terms)
             sums[0] += met.T @ met
             sums[1] += met.T @ got
             sums[2] += (float(got @ got), rows, rows)
