@@ -36,7 +36,8 @@ $(RUN_READY): requirements.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(DEV_READY): requirements-dev.txt $(RUN_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@# Most modules of what comes with these are never imported: Python compiles those that are, when they are.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	@touch $@
 
 $(BENCH_READY): benchmarks/requirements.txt requirements.txt pyproject.toml | $(BENCH_VENV)/bin/python

@@ -271,6 +271,10 @@ def unvotes():
     return Tables(memberships, pairs, [])
 
 
+COMPILING = "spark.sql.codegen.factoryMode"
+"""What says whether Spark compiles the expressions of each query, or computes them as they stand."""
+
+
 @pytest.fixture(scope="session")
 def spark():
     """A local Spark session, or a skip that says what is missing."""
@@ -291,7 +295,16 @@ def spark():
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
+        COMPILING: "NO_CODEGEN",
     }.items():
         session.conf.set(key, value)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def compiling(spark):
+    """The session, with expressions compiled, as Spark does unless told otherwise."""
+    spark.conf.set(COMPILING, "FALLBACK")
+    yield spark
+    spark.conf.set(COMPILING, "NO_CODEGEN")

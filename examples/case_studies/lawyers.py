@@ -108,8 +108,8 @@ def told_teams(found: Found) -> str:
                  f"adjusted Rand index {found['alike']:.2f} (1 is the same)."),
         sentence(f"Expected against the real teams: {expected:+.3f} per lawyer, with 80 % probability {low:+.3f} to "
                  f"{high:+.3f}."),
-        sentence(f"Promised with 99 % confidence: nobody gains more than {found['certificate']:.2f} by changing "
-                 f"places; without any data that is {found['range_gap']:.2f}."),
+        sentence(f"Promised with 99 % confidence: nobody gains more than {found['certificate']:.2f} by swapping; "
+                 f"without any data that is {found['range_gap']:.2f}."),
         table(("share of teammates whom people", "learnt", "real", "random"), [
             (f"{words}{'' if domain in LEARNT_ON else ' (not learnt from)'}",
              *(f"{found['named'][domain][kind]:.3f}" for kind in ("learnt", "real", "random")))

@@ -104,6 +104,8 @@ def unaccented(text: str) -> str:
     >>> unaccented("élève, Änne")
     'eleve, Anne'
     """
+    if text.isascii():  # as most are
+        return text
     return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
 
 

@@ -229,3 +229,23 @@ def test_which_sheet_was_read_is_said(run, files, tmp_path):
         assert code == 0
         assert said(problems).count(f"Who is where was read from the sheet 'Teams' of {book}.") == 1
     assert run("certify", files / "log", book, "--quiet")[2] == ""
+
+
+def test_few_warnings_are_shown_those_about_the_change_before_those_about_the_table(run, tmp_path):
+    rows = [f"{t},x,{a},{b},{t % 5 + 1}" for t in range(1, 9) for a in "abc" for b in "abc" if a != b]
+    table = "sample,coalition,agent,partner,utility\n"
+    (tmp_path / "pairs.csv").write_text(table + "\n".join([*rows, "9,x,a,b,n/a", "9,y,d,e,3", "9,y,e,d,4"]))
+    (tmp_path / "log.json").write_text(
+        '{"utility_range": [1, 5], "neutral": 3, "value": "average", "symmetric": false}'
+    )
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("agent,coalition\na,x\nb,x\nc,x\nd,y\ne,y\n")
+    two.write_text("agent,coalition\na,x\nb,x\nc,x\nd,x\ne,x\n")
+    words = ["compare", tmp_path, one, two]
+    every = json.loads(run(*words, "--json")[1])["warnings"]
+    assert len(every) > 2
+    assert every[0].startswith("B: team x would have 5 members, more than ever seen (3)")
+    shown = said(run(*words)[1])
+    assert f"Warnings (2 of {len(every)}) - {every[0]} - {every[1]} --details prints {len(every) - 2} more" in shown
+    detailed = said(run(*words, "--details")[1])
+    assert detailed.endswith(" Warnings - " + " - ".join(every))

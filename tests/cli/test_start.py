@@ -131,6 +131,10 @@ def test_what_start_refuses(messy, run):
     assert "delete class to make it anew" in err
     Path("class/log.json").unlink()
     assert [one.name for one in Path("class").iterdir()] == ["kept.txt"]
+    for taken, other in ((".", "class-2"), ("..", "../class-2"), ("/", "/class-2")):
+        code, _, err = run("start", name, "--yes", "--out", taken)
+        assert code == 2
+        assert f"coterie start class.csv --out {other} writes another folder" in " ".join(err.split())
     Path("odd.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     code, _, err = run("start", "odd.csv", "--yes")
     assert code == 2
@@ -292,6 +296,73 @@ def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, r
     assert len(refused) == 4
     assert "expected some of newline ; | , & + / and" in refused[0]
     assert "the lower one first" in refused[3]
+
+
+@pytest.mark.parametrize(
+    ("asks", "given", "told"),
+    [
+        ("says in which team", "week", "'Week' says when already"),
+        ("which scale", "0 to 1e999", "'1e999' is no number"),
+        ("working alone", "nan", "'nan' is no number"),
+        ("working alone", "30", "30 is outside of the scale, 0 to 3"),
+    ],
+)
+def test_answers_that_would_be_refused_later_are_asked_for_again(tmp_path, monkeypatch, run, asks, given, told):
+    """All answers before them were lost."""
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    written("t.csv", "Week,Team,Who,Points", [f"{w},Sea,{p},{w % 4}" for w in range(20) for p in ("Ann", "Bo")])
+    refused = []
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        if asks in text:
+            with pytest.raises(typer.BadParameter) as problem:
+                value_proc(given)
+            refused.append(str(problem.value))
+        return value_proc(default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, _, err = run("start", "t.csv")
+    assert code == 0, err
+    assert len(refused) == 1
+    assert told in refused[0]
+
+
+def test_nothing_is_an_answer_to_what_it_is_counted_in(tmp_path, monkeypatch, run):
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    written("t.csv", "Week,Team,Who,Points", [f"{w},Sea,{p},{w % 3}" for w in range(20) for p in ("Ann", "Bo")])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        return value_proc("none" if "counted" in text else default)
+
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, out, err = run("start", "t.csv")
+    assert code == 0, err
+    assert next(line for line in out.splitlines() if "counted in" in line).split()[-4:] == ["none", "you", "said", "so"]
+    assert coterie.read_log("t").unit == ""
+    assert coterie.start("t.csv").options["unit"] == "points"
+    assert coterie.read_log("t", unit=" happy\npoints ").unit == "happy points"
+
+
+@pytest.mark.parametrize("header", ["Week,Who,Team,Points", "Week,Who,Team,Time", "Week,Who,With,Team,Points"])
+def test_numbers_beyond_all_numbers_are_refused(tmp_path, monkeypatch, run, header):
+    monkeypatch.chdir(tmp_path)
+    middle = "Bo,Sea" if "With" in header else "Sea"
+    rows = [f"{w},{p},{middle},{'1e400' if w == 3 else w % 3}" for w in range(20) for p in ("Ann", "Cy")]
+    code, _, err = run("start", written("t.csv", header, rows), "--yes")
+    assert code == 2
+    assert "1e400" in err or "no column holds numbers" in err
 
 
 @pytest.mark.parametrize(("kind", "asks"), [("blank", "stand for no rating"), ("absent", "somebody was not there")])

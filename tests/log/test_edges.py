@@ -203,6 +203,24 @@ def test_lines_before_the_header(csv_log, start):
     assert (log.rows, log.agents) == (2, ("a", "b", "c"))
 
 
+@pytest.mark.parametrize("start", ["", "sep=;\r\n", "\ufeff", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_lines_within_the_header_that_end_otherwise(tmp_path, start, encoding):
+    """Spreadsheets write them so, and DuckDB found no row below."""
+    if start == "\ufeff" and encoding != "utf-8":
+        return
+    path, columns = tmp_path / "pairs.csv", {"sample": "Week\n(Mon)", "utility": "Score\n\n(0-1)"}
+    header = '"Week\n(Mon)";coalition;agent;partner;"Score\n\n(0-1)"\r\n'
+    rows = '1;"x\ny";Jürgen;b;0,5\r\n2;x;Jürgen;"c\n";0,25\r\n'
+    path.write_bytes((start + header + rows).encode(encoding))
+    log = coterie.read_log(path, columns=columns)
+    assert (log.rows, log.coalitions) == (2, ("x", "x\ny"))
+    assert "Jürgen" in log.agents
+    path.write_bytes((start + header + rows + "3;x;;b;1\r\n").encode(encoding))
+    with pytest.raises(InputError, match=f"row {4 + (start == chr(13) + chr(10))}: agent is empty"):
+        coterie.read_log(path, columns=columns)
+
+
 def test_a_single_value_suggests_a_range(csv_log):
     with pytest.raises(InputError, match=r"every value is 7: .* utility_range=\(1, 7\), neutral=4"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,7\n"))
@@ -247,27 +265,27 @@ def test_labels_that_mean_nothing_are_not_fetched(tables, monkeypatch):
     assert all("coalition" not in table.column_names for table in fetched)
 
 
-def test_spark_edges(tmp_path, spark):
+def test_spark_edges(tmp_path, compiling):
     folder = tmp_path / "log [1] {a}*"
     folder.mkdir()
     text = PAIRS + "1,x,a,b, 0.5\t\n2,x,a,b, 1e-1 \n"
     (folder / "pairs.csv").write_text(text, encoding="utf-8")
-    from_csv = coterie.read_log(folder, spark=spark)
+    from_csv = coterie.read_log(folder, spark=compiling)
     hashes = {Statistics.of(log, clues=False).sha256 for log in (from_csv, coterie.read_log(folder))}
     assert len(hashes) == 1
     (folder / "pairs.csv").unlink()
     pq.write_table(pa.table(ROW), folder / "part-0.parquet")
     (folder / "log.json").write_text('{"utility_range": [-2, 2]}', encoding="utf-8")
-    assert coterie.read_log(folder, spark=spark).utility_range == (-2, 2)
+    assert coterie.read_log(folder, spark=compiling).utility_range == (-2, 2)
     plain = tmp_path / "agent=zz"
     plain.mkdir()
     pq.write_table(pa.table(ROW), plain / "part-0.parquet")
     (plain / "log.json").write_text('{"utility_range": [-2, 2]}', encoding="utf-8")
-    at_address = coterie.read_log(f"file://{plain}", spark=spark)
+    at_address = coterie.read_log(f"file://{plain}", spark=compiling)
     assert (at_address.utility_range, at_address.agents) == ((-2, 2), ("a", "b"))
     (tmp_path / "empty.csv").write_bytes(b"")
     with pytest.raises(InputError, match="is empty, expected a header"):
-        coterie.read_log((tmp_path / "empty.csv").as_uri(), spark=spark)
+        coterie.read_log((tmp_path / "empty.csv").as_uri(), spark=compiling)
     with pytest.raises(CoterieError, match="Spark failed"):
         list(at_address.engine.stream("SELECT nothing FROM nowhere"))
     with pytest.raises(CoterieError, match="Spark failed"):
@@ -275,9 +293,9 @@ def test_spark_edges(tmp_path, spark):
     moment = pa.table({**ROW, "sample": [dt.datetime(2024, 1, 1, tzinfo=dt.UTC)]})
     pq.write_table(moment, plain / "part-0.parquet")
     with pytest.raises(InputError, match="with time zone"):
-        coterie.read_log(plain, spark=spark)
+        coterie.read_log(plain, spark=compiling)
     prefix = at_address.engine.name("")
-    assert any(table.name.startswith(prefix) for table in spark.catalog.listTables())
+    assert any(table.name.startswith(prefix) for table in compiling.catalog.listTables())
     del at_address, from_csv
     gc.collect()
-    assert not any(table.name.startswith(prefix) for table in spark.catalog.listTables())
+    assert not any(table.name.startswith(prefix) for table in compiling.catalog.listTables())

@@ -79,11 +79,11 @@ def test_spark_semi_bandit(tables, tmp_path, spark, pooled, monkeypatch):
         assert Statistics.of(cluster).clues.excess.samples == Statistics.of(duckdb).clues.excess.samples
 
 
-def test_spark_bandit(tables, tmp_path, spark):
+def test_spark_bandit(tables, tmp_path, compiling):
     log_tables = tables(22, n=4)
     folder = log_tables.write(tmp_path / "log", "memberships", "totals")
     duckdb = coterie.read_log(folder)
-    cluster = coterie.read_log(folder, spark=spark)
+    cluster = coterie.read_log(folder, spark=compiling)
     for wanted in TOTALS:
         assert digest(cluster, **wanted) == digest(duckdb, **wanted)
 
@@ -97,12 +97,12 @@ def test_bandit_merging(tables):
         assert merged(pieces, **wanted).sha256 == Statistics.of(whole, **wanted).sha256
 
 
-def test_real_roll_calls(unvotes, spark, tmp_path):
+def test_real_roll_calls(unvotes, compiling, tmp_path):
     folder = write_parquet(unvotes, tmp_path / "log")
     logs = [
         coterie.read_log(folder, threads=1),
         coterie.read_log(folder, threads=2),
-        coterie.read_log(folder, spark=spark),
+        coterie.read_log(folder, spark=compiling),
     ]
     halves = [unvotes.only(set(unvotes.samples[start::2])) for start in (0, 1)]
     pieces = [coterie.Log.from_frames(**half.frames()) for half in halves]

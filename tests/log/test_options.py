@@ -189,3 +189,20 @@ def test_a_log_shows_itself_on_a_line(csv_log):
     many = coterie.read_log(csv_log(pairs=PAIRS.splitlines()[0] + "\n" + rows), pool_coalitions=True, symmetric=False)
     assert len(repr(many)) < 200
     assert ", ...), 1 coalition (interchangeable), 7 rows" in repr(many)
+
+
+def test_names_of_columns_may_hold_commas():
+    """Messages propose such options, which were refused."""
+
+    def read(text):
+        return options.call_options({"columns": text})["columns"]
+
+    assert read("coalition=Team, now,agent=Name, first") == {"coalition": "Team, now", "agent": "Name, first"}
+    assert read("members=P 1,members=P, 2") == {"members": ("P 1", "P, 2")}
+    assert read(" Sample = A,, UTILITY=B,") == {"sample": "A", "utility": "B"}
+    for text, told in (
+        ("sample=A,utilty=B", "'utilty' is not a column"),
+        ("sample=,utility=B", "expected ours=theirs"),
+    ):
+        with pytest.raises(InputError, match=told):
+            read(text)

@@ -12,6 +12,7 @@ from coterie.errors import InputError
 from coterie.files import header_among, named_columns
 from coterie.log import schema
 from coterie.log.inspection import inspect_log
+from coterie.log.looking import Column
 from coterie.log.teams_seen import TeamsSeen
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
@@ -947,7 +948,9 @@ def test_what_a_header_says_of_the_scale_wins_over_a_typo(saved, tmp_path, heade
     rows = weekly(("A", "B", "C"), weeks=20)
     for row in rows:
         row[3] = round(row[3] / 4, 1)
-    fine = answer(coterie.start(saved([("Week", "Name", "Group", header), *rows])), "neutral")
+    clean = coterie.start(saved([("Week", "Name", "Group", header), *rows]))
+    assert "0 to 20 ends where the name of the column says" in answer(clean, "utility_range").why
+    fine = answer(clean, "neutral")
     rows[7][3] = 135
     guess = coterie.start(saved([("Week", "Name", "Group", header), *rows]))
     scale = answer(guess, "utility_range")
@@ -1042,3 +1045,157 @@ def test_other_times_say_when(saved, times):
         + [[one, "xy"[t // 2], name, t + place] for place, one in enumerate(times) for t, name in enumerate(PEOPLE[:4])]
     )
     assert part(coterie.start(path), "sample").value == "Time"
+
+
+def people(header, *cells, weeks=24):
+    """Rows about twelve people in three teams, with cells that are made of the week and the person."""
+    rows = [[cell(week, i) for cell in cells] for week in range(weeks) for i in range(len(PEOPLE))]
+    return [header.split(","), *rows]
+
+
+WHO = (lambda _, i: PEOPLE[i], lambda week, i: ("North", "South", "West")[(i * (1 + week) + week) % 3])
+
+
+@pytest.mark.parametrize("low", [1000.25, 1910.1, 9000.75])
+def test_numbers_with_four_digits_and_a_fraction_are_no_dates(saved, low):
+    rows = people("Week,Who,Area,Sales", lambda week, _: week, *WHO, lambda week, i: low + 3.13 * (week + i))
+    guess = coterie.start(saved(rows))
+    assert part(guess, "utility").value == "Sales"
+
+
+@pytest.mark.parametrize(
+    ("written", "is_date"),
+    [("2026.01", True), ("2026.1.5", True), ("2025/26", True), ("03/02/2026 10:47:00", True), ("5.3.26, 9:00", True),
+     ("2026-03-02T10:47", True), ("2026.13", False), ("2026.75", False), ("3:30", False)],
+)  # fmt: skip
+def test_what_dates_look_like(written, is_date):
+    assert Column("x", 2, {written: 2}).is_dates is is_date
+
+
+@pytest.mark.parametrize(
+    "names", [("05.01.2026", "12.01.2026", "19.01.2026"), ("Jan", "Feb", "Mar", "Apr"), ("Mo", "Di", "Mi", "Do", "Fr")]
+)
+def test_columns_of_numbers_that_nothing_tells_apart_are_refused(saved, names):
+    """The first was taken for when, and the second for how good it was."""
+    cells = [lambda _, i, place=place: 1 + (i + place) % 2 for place in range(len(names))]
+    path = saved(people(",".join(["Who", "Team", *names]), *WHO, *cells, weeks=1))
+    with pytest.raises(InputError) as refused:
+        coterie.start(path)
+    told = str(refused.value)
+    assert f"nothing tells apart those that hold numbers ({names[0]!r}, {names[1]!r} and {len(names) - 2} more)" in told
+    assert "make a row for each person and round" in told
+    known = {"sample": names[1], "utility": names[2]}
+    assert part(coterie.start(path, columns=known), "utility").value == names[2]
+
+
+def test_a_week_in_short_says_when(saved):
+    rows = people("KW,Wer,Team,Umsatz,Kunden", lambda week, _: week, *WHO, lambda w, i: 9 + w + i, lambda w, i: w + i)
+    guess = coterie.start(saved(rows))
+    assert (part(guess, "sample").value, part(guess, "sample").why) == ("KW", "its name says 'kw'")
+
+
+@pytest.mark.parametrize("is_of_names", [True, False])
+def test_ratings_of_pairs_without_teams_are_refused(saved, is_of_names):
+    """Who was rated was taken for the team."""
+    names = PEOPLE if is_of_names else tuple(range(100, 112))
+    rows = [
+        (week, names[i], names[(i + 1 + week % 5) % 12], 1 + (i + week) % 5) for week in range(9) for i in range(12)
+    ]
+    path = saved([("Week", "From", "To", "Stars"), *rows])
+    with pytest.raises(
+        InputError, match="'From' and 'To' hold the same names, as where people rate each other, and no"
+    ):
+        coterie.start(path)
+
+
+def test_teams_may_be_called_as_their_captains(saved):
+    rows = people(
+        "Week,Who,Captain,Points", lambda w, _: w, WHO[0], lambda w, i: PEOPLE[(i + w) % 3], lambda w, i: w + i
+    )
+    assert part(coterie.start(saved(rows)), "coalition").value == "Captain"
+
+
+@pytest.mark.parametrize("header", ["Fehler", "Errors", "Umsatz"])
+def test_numbers_of_rows_are_no_outcomes(saved, header):
+    number = iter(range(1, 1000))
+    rows = people(f"Nr.,Datum,Name,Team,{header}", lambda *_: next(number), lambda week, _: f"{1 + week}.05.2026", *WHO,
+                  lambda week, i: 1 + (week + i) % 4)  # fmt: skip
+    assert part(coterie.start(saved(rows)), "utility").value == header
+
+
+def test_outcomes_in_words_are_told_where_a_game_says_when(saved):
+    """The result was taken for when, and the number of the game for how good it was."""
+    rows = [[1 + g, *(PEOPLE[(g + 3 * i) % 12] for i in range(4)), ("won", "lost")[g % 2]] for g in range(40)]
+    path = saved([("Game", "Player 1", "Player 2", "Player 3", "Player 4", "Result"), *rows])
+    with pytest.raises(InputError, match=r"'Result' may be meant, and holds 'lost', 'won'\. Write plain numbers"):
+        coterie.start(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "plain"),
+    [
+        ("Target reached", lambda week, i: f"{60 + week + i}%", "Here, write 7"),
+        ("Time", lambda week, i: f"{40 + i}:{10 + week}", "Here, write 4"),
+        ("Satisfaction", lambda week, i: ("good", "bad")[(week + i) % 2], "1 to 5 for words from bad to great"),
+        ("Umsatz", lambda week, i: f"2.{300 + week},5{i % 10}", "for 2.3"),
+        ("Ventes", lambda week, i: f"2\u202f{300 + week},5{i % 10}", "Here, write 23"),
+        ("Net", lambda week, i: f"\u2212{week}.{i}", "for \u2212"),
+    ],
+)
+def test_outcomes_that_are_no_plain_numbers_are_told_where_nothing_else_holds_numbers(saved, header, cell, plain):
+    rows = people(f"Date,Runner,Team,{header}", lambda week, _: f"{1 + week}.05.2026", *WHO, cell)
+    with pytest.raises(InputError) as refused:
+        coterie.start(saved(rows))
+    assert f"; {header!r} may be meant, and holds " in str(refused.value)
+    assert plain in str(refused.value)
+
+
+@pytest.mark.parametrize("header", ["Dauer (h)", "Time (h)", "Erreicht"])
+def test_numbers_of_teams_are_no_outcomes(saved, header):
+    """They were, and how long it took was taken for the team."""
+
+    def good(week, i):
+        return f"{70 + (i + week) % 9}%" if header == "Erreicht" else f"0{1 + (week + i) % 4}:31"
+
+    when, team = (lambda week, _: f"{1 + week}.05.2026"), (lambda week, i: (week + i) % 3)
+    with pytest.raises(InputError, match="may be meant, and holds"):
+        coterie.start(saved(people(f"Datum,Name,Team,{header}", when, WHO[0], team, good)))
+    with pytest.raises(InputError, match="no column holds numbers that say how good it was"):
+        coterie.start(saved(people("Datum,Name,Team,Area", when, WHO[0], team, WHO[1])))
+
+
+def test_a_word_for_teams_in_a_longer_name_may_be_an_outcome(saved):
+    rows = people("Datum,Name,Area,Project cost", lambda w, _: f"{1 + w}.05.2026", *WHO, lambda w, i: 20 + (w + i) % 7)
+    assert part(coterie.start(saved(rows)), "utility").value == "Project cost"
+
+
+def test_decimal_commas_are_not_blamed_where_they_are_read(saved):
+    """That nobody has a teammate is all that is wrong."""
+    rows = people("Week,Who,Team,Score", lambda week, _: week, WHO[0], WHO[0], lambda w, i: f"{1 + (w + i) % 4},5")
+    with pytest.raises(InputError, match=r"no row has both a team of several people and a number$"):
+        coterie.start(saved(rows, delimiter=";"), columns={"coalition": "Team"})
+    rows = people("Week,Who,Team,Score", lambda week, _: week, *WHO, lambda w, i: f"{1 + (w + i) % 4},250")
+    with pytest.raises(InputError, match=r"numbers in 'Score' hold commas, such as .* write what is meant"):
+        coterie.start(saved(rows))
+
+
+def test_a_place_may_be_better_where_it_is_less(saved):
+    rows = people("Week,Who,Team,Place", lambda week, _: week, *WHO, lambda w, i: 1 + (w + i) % 4)
+    less = answer(coterie.start(saved(rows)), "lower_is_better")
+    assert (less.value, less.is_open) == (False, True)
+
+
+@pytest.mark.parametrize("header", ["Vorname,Nachname", "First name,Last name", "Prénom,Nom", "Surname,Given name"])
+def test_first_names_of_several_people_are_refused(saved, header):
+    """Two people of one first name were one, with the mean of their numbers."""
+    names = {column: [f"{column[0]}{name}" for name in PEOPLE] for column in header.split(",")}
+
+    def path():
+        cells = [lambda _, i, mine=mine: mine[i] for mine in names.values()]
+        return saved(people(f"Week,{header},Team,Score", lambda w, _: w, *cells, WHO[1], lambda w, i: 1 + (w + i) % 4))
+
+    who = part(coterie.start(path()), "agent").value
+    names[who][1] = names[who][0]
+    with pytest.raises(InputError, match=f"'{who}' alone is not who: '.Ann' is '.Ann' and '.Bob' in .* one column of"):
+        coterie.start(path())
+    assert coterie.start(path(), columns={"agent": who}).shape == "records"

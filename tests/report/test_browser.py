@@ -274,7 +274,7 @@ def test_ideas_say_what_an_exchange_is_to_the_other(browser, tmp_path):
     )
     result = learner.result_
     opened(browser, result, learner.statistics_, tmp_path / "report.html")
-    assert "Changing places takes two" in browser.ask("document.querySelector('#people .hint').textContent")
+    assert "A swap takes two" in browser.ask("document.querySelector('#people .hint').textContent")
     known, before = knowledge(result, learner.statistics_), result.strategy
     checked = 0
     for person in np.flatnonzero(before.sets.any(axis=1)).tolist():

@@ -25,6 +25,7 @@ MinSamples = Annotated[
     int, typer.Option(metavar="N", help="Leave people seen in fewer rounds out of sums and certificates, by name.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the draws that tell what is likely.")]
+Details = Annotated[bool, typer.Option("--details", help="Print all warnings, not only the first ones.")]
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
@@ -42,6 +43,7 @@ def command(
     noise: NoiseOption = "auto",
     min_samples: MinSamples = 0,
     seed: Seed = 0,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure.
@@ -57,4 +59,4 @@ def command(
         log, one, two, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
         random_state=seed, **wishes,
     )  # fmt: skip
-    show(found, as_json=json, legend=f"A is {one}, B is {two}.")
+    show(found, as_json=json, details=details, legend=f"A is {one}, B is {two}.")

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import GUESS, chance, counted, decimals
+from coterie.cli.output import FEW_WARNINGS, aligned, printable, results, short, show_json, warned, wrapped
+from coterie.words import GUESS, chance, counted, decimals, said
 
 if TYPE_CHECKING:
     from coterie.learn.comparison import Amount, Comparison, Person, Score
@@ -13,16 +13,16 @@ LIKELY = 0.8
 """A change of which the sign is at least so probable is called likely."""
 
 
-def show(found: "Comparison", *, as_json: bool, legend: str = "") -> None:
-    """Print a comparison."""
+def show(found: "Comparison", *, as_json: bool, details: bool, legend: str = "") -> None:
+    """Print a comparison, with all warnings if `details`."""
     if as_json:
         show_json(found.to_json())
         return
-    for line in _lines(found, legend):
+    for line in _lines(found, legend, details=details):
         results.print(printable(line))
 
 
-def _lines(found: "Comparison", legend: str) -> Iterator[str]:
+def _lines(found: "Comparison", legend: str, *, details: bool) -> Iterator[str]:
     for text in (*found.broken(), found.sentence(), found.guesses()):
         yield from wrapped(text, "", "")
     if found.is_contradicted:
@@ -42,10 +42,9 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
         yield from _scores(found)
         yield ""
     yield from _people(found)
-    if found.warnings:
-        yield from ("", "Warnings")
-        for warning in found.warnings:
-            yield from wrapped(found.called(warning), "  - ", "    ")
+    yield from warned([found.called(warning) for warning in found.warnings], details=details)
+    if not details and (hidden := len(found.warnings[FEW_WARNINGS:])):
+        yield from ("", f"{said(details=True)} prints {counted(hidden, 'more warning')}.")
 
 
 def _together(found: "Comparison") -> Iterator[str]:

@@ -5,7 +5,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +53,7 @@ def command(
             rules=Rules(team_size=f"{demo.SMALLEST}:{demo.LARGEST}", staff=records.staff), today=records.today,
             time_limit=time_limit, progress=told,
         ).fit(folder)  # fmt: skip
-    result = replace(learner.result_, unit="stars")
+    result = learner.result_
     with at_work("Writing the report"):
         targets = targets_of([folder / "result.json", folder / "teams.xlsx", folder / "report.html"])
         written = write_all(targets, result, learner.statistics_)

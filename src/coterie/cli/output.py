@@ -155,6 +155,19 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]
         yield ("  " + "  ".join(cells)).rstrip()
 
 
+FEW_WARNINGS = 2
+"""So many warnings are shown in brief, those that matter most."""
+
+
+def warned(warnings: Sequence[str], *, details: bool) -> Iterator[str]:
+    """Yield warnings under their heading, which says how many there are if these are not all."""
+    shown = warnings if details else warnings[:FEW_WARNINGS]
+    if shown:
+        yield from ("", "Warnings" if len(shown) == len(warnings) else f"Warnings ({len(shown)} of {len(warnings)})")
+    for warning in shown:
+        yield from wrapped(warning, "  - ", "    ")
+
+
 def wrapped(text: str, first: str = "  ", later: str = "  ") -> list[str]:
     """Return a text as lines that fit the terminal."""
     return textwrap.wrap(

@@ -63,7 +63,7 @@ def command(
             f"{said('announce')} tells who is where, and in {result_file} people draw between several teams"
         )
     explain = whom(explain, result.strategy.agents)
-    unit = declared.get("unit") or result.unit
+    unit = declared.get("unit", result.unit)
     result = replace(result, unit=unit, title=title or result.title, date=date or result.date)
     statistics = None
     if log is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
+from coterie.cli.output import FEW_WARNINGS, aligned, at_work, printable, results, short, show_json, warned, wrapped
 from coterie.cli.targets import Target, say_written, write_all
 from coterie.learn.amounts import (
     likely_worth,
@@ -161,8 +161,8 @@ def _lines(result: "Result", target_gap: float | None, *, timed: bool, details: 
             yield from wrapped(f"{word}: {meaning}", "  ", "    ")
 
 
-FEW_CHANGES, FEW_WARNINGS = 12, 2
-"""So many of those who change, and of the warnings, are shown in brief."""
+FEW_CHANGES = 12
+"""So many of those who change are shown in brief."""
 
 
 def _told(result: "Result", target_gap: float | None, *, timed: bool, details: bool) -> Iterator[str]:
@@ -178,16 +178,13 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool, details: b
         yield ""
         yield from _people(result)
     warnings = told_warnings(result)
-    shown = warnings if details else warnings[:FEW_WARNINGS]
-    if shown:
-        yield from ("", "Warnings" if len(shown) == len(warnings) else f"Warnings ({len(shown)} of {len(warnings)})")
-        for warning in shown:
-            yield from wrapped(warning, "  - ", "    ")
+    yield from warned(warnings, details=details)
     if details:
         yield from _untested(result)
     yield from _help_wanted(result, None if details else 1)
     if not details:
-        more = f"{counted(len(warnings) - len(shown), 'more warning')}, " if len(shown) < len(warnings) else ""
+        hidden = len(warnings[FEW_WARNINGS:])
+        more = f"{counted(hidden, 'more warning')}, " if hidden else ""
         yield ""
         yield from wrapped(
             f"{said(details=True)} also tells what everybody's place is worth and what would be best for them instead, "

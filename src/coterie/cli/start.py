@@ -1,8 +1,10 @@
 """`coterie start`: from a table to a log, by guesses that say why, and questions."""
 
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -16,7 +18,7 @@ from coterie.game.game import Value
 from coterie.game.rules import read_staff
 from coterie.log import Log, read_log
 from coterie.log.options import Duplicates, Totals, call_options
-from coterie.log.schema import ROW, Named
+from coterie.log.schema import ROW, Named, names_of
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
 from coterie.spreadsheets import SPREADSHEETS
@@ -120,7 +122,9 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
 
 def _taken(folder: Path, table: Path) -> str:
     """Return what helps where there is something already."""
-    other = next(name for i in range(2, 1000) if not (name := folder.with_name(f"{folder.name}-{i}")).exists())
+    # Where there is a folder that has no name of its own, as . has none, another one is made in it.
+    named = folder if folder.name.strip(".") else folder / table.stem
+    other = next(one for i in count(2) if not (one := named.with_name(f"{named.name}-{i}")).exists())
     anew = f"coterie start {in_shell(str(table))} --out {in_shell(str(other))} writes another folder"
     if not folder.is_dir() or not (folder / "log.json").exists():
         return f"{folder}: already exists and is not an empty folder; {anew}"
@@ -160,7 +164,7 @@ def _worded(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         ends = [number(end) for end in value if isinstance(end, (int, float))]
         return " to ".join(ends) if ends else ", ".join(value) or NONE
-    return number(value) if isinstance(value, (int, float)) else short(str(value))
+    return number(value) if isinstance(value, (int, float)) else short(str(value)) or NONE
 
 
 def _asked(guess: Guess) -> Guess:
@@ -173,7 +177,9 @@ def _asked(guess: Guess) -> Guess:
     chosen: dict[str, Named] = {}
     taken: list[Answer] = []
     for one in guess.parts:
-        chosen[one.name] = _prompt(one, _columns_of(names) if one.name == "members" else _one_of(names))
+        taken_for = {name.casefold(): LABELS[role] for role, named in chosen.items() for name in names_of(named)}
+        read = _columns_of(names, taken_for) if one.name == "members" else _one_of(names, taken_for)
+        chosen[one.name] = _prompt(one, read)
         taken += [one] if chosen[one.name] == one.value else []
     known: dict[str, Any] = {**guess.known, "sheet": guess.sheet, "columns": chosen}
     guess = start(guess.path, **known)
@@ -181,7 +187,7 @@ def _asked(guess: Guess) -> Guess:
     while place < len(guess.answers):
         one = guess.answers[place]
         place += 1
-        known[one.name] = _prompt(one, _reader(one))
+        known[one.name] = _prompt(one, _reader(one, guess))
         taken += [one] if _worded(known[one.name]) == _worded(one.value) else []
         guess = start(guess.path, **known)  # what is the middle of a scale depends on the scale
     return guess.keeping(taken)
@@ -192,30 +198,36 @@ def _prompt(one: Answer, read: Any) -> Any:
     return typer.prompt(asked, default=_worded(one.value), value_proc=read, err=True)
 
 
-def _one_of(names: dict[str, str]) -> Any:
+def _one_of(names: dict[str, str], taken_for: dict[str, str]) -> Any:
+    """Return what reads a column that was not taken for something else, unless it is the number of the row."""
+
     def read(given: str) -> str:
-        if given.strip().casefold() not in names:
+        name = given.strip().casefold()
+        if name not in names:
             there = ", ".join(map(printable, names.values()))
             raise typer.BadParameter(f"there is no column {given!r}; there are: {there}")
-        return names[given.strip().casefold()]
+        if name in taken_for and name != ROW:
+            raise typer.BadParameter(f"{names[name]!r} says {taken_for[name]} already; say another column")
+        return names[name]
 
     return read
 
 
-def _columns_of(names: dict[str, str]) -> Any:
+def _columns_of(names: dict[str, str], taken_for: dict[str, str]) -> Any:
     """Return what reads one column, or several with commas between them."""
 
     def read(given: str) -> Named:
+        one_of = _one_of(names, taken_for)
         if given.strip().casefold() in names:
-            return names[given.strip().casefold()]
-        several = tuple(_one_of(names)(one) for one in given.split(","))
+            return str(one_of(given))
+        several = tuple(dict.fromkeys(map(one_of, given.split(","))))
         return several if len(several) > 1 else several[0]
 
     return read
 
 
-def _reader(one: Answer) -> Any:
-    """Return what reads the answer to a question."""
+def _reader(one: Answer, guess: Guess) -> Any:
+    """Return what reads the answer to a question about what is guessed otherwise so."""
     if isinstance(one.value, bool):
         return _yes_or_no
     if one.name in WORDS:
@@ -223,10 +235,13 @@ def _reader(one: Answer) -> Any:
     if one.name == "separators":
         return _separators
     if one.name == "unit":
-        return _unit
+        return str
     if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
-    return _range if one.name == "utility_range" else _number
+    if one.name == "utility_range":
+        return _range
+    low, high = next(other.value for other in guess.answers if other.name == "utility_range")
+    return _number_within(low, high)
 
 
 WORDS = {"totals": Totals, "value": Value, "duplicates": Duplicates}
@@ -269,18 +284,28 @@ def _words(given: str) -> tuple[str, ...]:
     return () if given.strip() == NONE else tuple(call_options({"blank_words": given}).get("blank_words", ()))
 
 
-def _unit(given: str) -> str:
-    return "" if given.strip() == NONE else given.strip()
-
-
 def _whole(given: str) -> int:
     if not given.strip().isdecimal() or int(given) < 1:
         raise typer.BadParameter(f"{given!r} is no whole number from 1 on")
     return int(given)
 
 
+def _number_within(low: float, high: float) -> Any:
+    """Return what reads a number on a scale."""
+
+    def read(given: str) -> float:
+        if not low <= (value := _number(given)) <= high:
+            raise typer.BadParameter(f"{number(value)} is outside of the scale, {number(low)} to {number(high)}")
+        return value
+
+    return read
+
+
 def _number(given: str) -> float:
     try:
-        return float(given.strip().replace(",", "."))
+        value = float(given.strip().replace(",", "."))
     except ValueError:
-        raise typer.BadParameter(f"{given!r} is no number") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{given!r} is no number")
+    return value

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.compare import ASSIGNMENT, Delta, Fresh, Json, MinSamples, NoiseOption, Seed, SizesOption
+from coterie.cli.compare import ASSIGNMENT, Delta, Details, Fresh, Json, MinSamples, NoiseOption, Seed, SizesOption
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
 from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams, say_sheet_of_teams
@@ -32,6 +32,7 @@ def command(
     noise: NoiseOption = "auto",
     min_samples: MinSamples = 0,
     seed: Seed = 0,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Tell what changes on top of an assignment would do: who gains, who loses, what is sure.
@@ -48,4 +49,4 @@ def command(
         log, assignment, *changes, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
         random_state=seed, **wishes,
     )  # fmt: skip
-    show(found, as_json=json)
+    show(found, as_json=json, details=details)

@@ -251,7 +251,7 @@ def _unquoted(text: str) -> str:
 
 def _unknown(name: str, known: Sequence[str], what: str) -> str:
     """Say that nobody has a name, who has, and how to write names that hold signs."""
-    close = checks.close_to(name, known)
+    close, known = checks.close_to(name, known), [one for one in known if not one.isdecimal()] or known
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = f"do you mean {' or '.join(close)}?" if close else f"known are: {listed}"
     quoted = "; names with signs in them are put in quotation marks" if re.search(r"[:,+\"']| and | -", name) else ""

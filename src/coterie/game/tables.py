@@ -9,7 +9,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from functools import lru_cache
+from itertools import chain, product
 from os import PathLike
 from pathlib import Path
 
@@ -237,7 +238,12 @@ def names_listed(cell: str, separators: Iterable[str]) -> list[str]:
     """Return the names that a cell lists."""
     if not (given := tuple(separators)):
         return [cell.strip()]
-    return [name for piece in re.split(separator_pattern(given), cell) if (name := piece.strip())]
+    return [name for piece in _compiled(given).split(cell) if (name := piece.strip())]
+
+
+@lru_cache(maxsize=64)
+def _compiled(separators: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(separator_pattern(separators))
 
 
 @dataclass(frozen=True)
@@ -274,27 +280,30 @@ def likely_separators(cells: Iterable[str]) -> Separators:
     if not signs:
         many = [sum(len(names_listed(text, [one])) > 1 for text in texts) > 0.6 * len(texts) for one in SEPARATORS]
         signs = [one for one, enough in zip(SEPARATORS, many, strict=True) if enough]
-    often, found = _cells_with(texts, signs), sorted(signs, key=SEPARATORS.index)
+    often, found = _cells_with([_people(text, signs) for text in texts]), sorted(signs, key=SEPARATORS.index)
     return Separators(tuple(found), len(often), sum(times > 1 for times in often.values()))
 
 
-def _cells_with(texts: Sequence[str], signs: Sequence[str]) -> Counter[str]:
-    """Return in how many cells each name is, without regard to case."""
-    return Counter(name for text in texts for name in _people(text, signs))
+def _cells_with(cells: Iterable[set[str]]) -> Counter[str]:
+    """Return in how many cells each name is."""
+    return Counter(chain.from_iterable(cells))
 
 
 def _people(text: str, signs: Sequence[str]) -> set[str]:
+    """Return the names in a cell, without regard to case."""
     return {name.casefold() for name in names_listed(text, signs)}
 
 
 def _next(texts: Sequence[str], signs: Sequence[str]) -> str | None:
     """Return the sign that, beside those that are known, makes most names come back; None if none does."""
-    before, whole = _cells_with(texts, signs), [_people(text, signs) for text in texts]
+    whole = [_people(text, signs) for text in texts]
+    before = _cells_with(whole)
     best, found = 0.0, None
     for sign in SEPARATORS:
         if sign in signs:
             continue
-        after, parts = _cells_with(texts, [*signs, sign]), [_people(text, [*signs, sign]) for text in texts]
+        parts = [_people(text, [*signs, sign]) for text in texts]
+        after = _cells_with(parts)
         old = [before[name] > 1 for was, now in zip(whole, parts, strict=True) for name in was - now]
         new = [after[name] > 1 for was, now in zip(whole, parts, strict=True) for name in now - was]
         share = sum(new) / max(len(new), 1)

@@ -316,7 +316,7 @@ def what_values_are(result: Result) -> str:
 def what_worths_are(result: Result) -> str:
     """Return what the values of people and of single teammates are, in a few words."""
     unit = f"in {result.unit}; " if result.unit else ""
-    of = "of what they get in a team" if tells_own(result) else "a team is worth the average of its teammates"
+    of = "what each person gets" if tells_own(result) else "a team is worth the average of its teammates"
     if tells_scores(result):
         pairs = "averaged" if result.value == "average" else "added up"
         of = f"their own part in the score of a team: its pairs with them, {pairs}"

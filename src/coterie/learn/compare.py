@@ -269,10 +269,11 @@ def _compared(
     moves = movers_between(before, after, staff, interchangeable=setting.pool_coalitions)
     arrivals = staff & ~before.any(axis=1) & after.any(axis=1)
     own = [cautions(statistics, strategy, tested) for strategy in both]
-    common = [text for text in own[0] if text in own[1]]
+    common = {*own[0]} & {*own[1]}
     apart = [
         f"{label}: {text}" for label, texts in zip(labels, own, strict=True) for text in texts if text not in common
     ]
+    every = cautions(statistics, both[1], tested, [*apart, *notes])
     return Comparison(
         sides[0],
         sides[1],
@@ -287,7 +288,7 @@ def _compared(
         wishes.stability,
         wishes.rules,
         _named(setting.agents, ~spaces.counted),
-        (*common, *apart, *notes),
+        tuple(text for text in every if text in common or text not in own[1]),
         tuple(evidence.assumptions()),
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
         put_together(statistics, both[1]),

@@ -30,8 +30,8 @@ TURNED = (
 """Words beside these that leave it open again: of bugs that were fixed, more is better."""
 
 DOUBTFUL = (
-    "position minutes minuten min seconds sekunden sec hours stunden time zeit zeiten laufzeit runtime "
-    "duration dauer cost kosten"
+    "position place placing classement puesto minutes minuten min seconds sekunden sec hours stunden time zeit zeiten "
+    "laufzeit runtime duration dauer cost kosten"
 )
 """Words of headers of which it depends: positions, minutes that were needed or played."""
 
@@ -124,8 +124,8 @@ def says_less_is_better(header: str) -> bool:
 def may_mean_less(header: str, scale: tuple[float, float] | None) -> bool:
     """Return whether less may be better in a column, by its name and its scale.
 
-    >>> [may_mean_less(one, None) for one in ("Minutes", "Zeit (min)", "Laufzeit", "Points")]
-    [True, True, True, False]
+    >>> [may_mean_less(one, None) for one in ("Minutes", "Zeit (min)", "Laufzeit", "Place", "Points")]
+    [True, True, True, True, False]
     >>> may_mean_less("Grade", (1, 6)), may_mean_less("Grade", (0, 100))
     (True, False)
     >>> may_mean_less("Note", (1, 6)), may_mean_less("Note", None), may_mean_less("Note sur 20", None)

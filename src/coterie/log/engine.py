@@ -306,7 +306,8 @@ class DuckDBEngine(Engine):
         return name
 
     def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, Named]) -> None:
-        file = self._transcoded(source, dialect.encoding) if dialect.encoding != "utf-8" else source.files[0]
+        is_plain = dialect.encoding == "utf-8" and not dialect.odd_lines
+        file = source.files[0] if is_plain else self._transcoded(source, dialect)
         # Cells are named by position: headers may repeat, differ in case, or be empty.
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
@@ -335,14 +336,18 @@ class DuckDBEngine(Engine):
         except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
-    def _transcoded(self, source: Source, encoding: str) -> str:
-        """Return the file of ours that holds a CSV table as UTF-8."""
-        copied = self._folder / f"{source.table}.csv"
+    def _transcoded(self, source: Source, dialect: Dialect) -> str:
+        """Return the file of ours that holds a CSV table as UTF-8, with all lines of its header in one."""
+        copied, encoding = self._folder / f"{source.table}.csv", dialect.encoding
         try:
             with (
                 Path(source.files[0]).open(encoding=encoding, newline="") as read,
                 copied.open("w", encoding="utf-8", newline="") as written,
             ):
+                if dialect.odd_lines:
+                    written.writelines(itertools.islice(read, dialect.skip))
+                    *first, last = itertools.islice(read, dialect.odd_lines)
+                    written.writelines([*(line.rstrip("\r\n") + " " for line in first), last])
                 shutil.copyfileobj(read, written, 1 << 20)
         except UnicodeError:
             raise InputError(f"{source.shown}: is not text in UTF-8, UTF-16 or Windows-1252") from None

@@ -1,5 +1,6 @@
 """A look at a table that nobody has explained yet: what its columns hold, and which of them is what."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +12,19 @@ from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.tables import Source
+from coterie.log.units import unit_in
 from coterie.log.ways import is_of_clock, is_otherwise, says_how_long, unit_of_time
 
 VALUES = 5000
 """How many different values of a column are looked at."""
 
+MANY_ROWS = 20
+"""From so many rows on, whole numbers without gaps are those of rows: a few may be ranks."""
+
 WORDS: dict[str, str] = {
     "sample": "sample week month date day term season year period round sprint quarter semester event session edition "
-    "hackathon when time woche monat datum tag runde jahr semaine mois jour fecha semana mes",
+    "hackathon game match when time timestamp woche monat datum tag runde spiel spieltag jahr zeitstempel semaine "
+    "mois jour partie fecha semana mes partido",
     "coalition": tables.WORDS["coalition"],
     "agent": tables.WORDS["agent"],
     "partner": "partner with whom about rated to teammate peer reviewee mate other colleague ratee for receiver mit "
@@ -30,6 +36,9 @@ WORDS: dict[str, str] = {
 }
 """Words in headers, by the column that they suggest."""
 
+SHORT = {"sample": {"kw": "kw", "wk": "wk"}}
+"""What headers may be altogether that suggest a column; Score KW 1 and Score KW 2 may be questions of a survey."""
+
 ROLES: dict[str, tuple[str, ...]] = {
     "pairs": ("sample", "coalition", "agent", "partner", "utility"),
     "listed scores": ("sample", "coalition", "members", "utility"),
@@ -38,6 +47,12 @@ ROLES: dict[str, tuple[str, ...]] = {
 }
 """The columns of what one table may be."""
 
+
+_DATE = (
+    r"^\d{4}[-/]\d{1,2}|^\d{4}\.(0?[1-9]|1[0-2])(?!\d)|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(,? +\d{1,2}:\d\d.*)?$"
+    r"|^\d{4}[- ]?(Q|W)\d"
+)
+"""What dates look like, perhaps with a time of the day; 2990.75 is a number."""
 
 LEAST_LONG, LEAST_DATE = 1, 20_000
 """Parts of a day and numbers of days, which is how spreadsheets count time, are below the one and above the other."""
@@ -77,12 +92,13 @@ class Column:
 
     @cached_property
     def numbers(self) -> dict[float, int]:
-        """How often each number occurs; what is no number is left out."""
+        """How often each number occurs; what is no number is left out, and so is what is beyond all of them."""
         found: dict[float, int] = {}
         for value, count in self.said.items():
             if self.is_number(value):
                 number = float(value.strip().replace(",", "."))
-                found[number] = found.get(number, 0) + count
+                if math.isfinite(number):  # 1e400 is infinite to a computer
+                    found[number] = found.get(number, 0) + count
         return found
 
     @staticmethod
@@ -110,9 +126,16 @@ class Column:
         return self.numeric_share >= 0.9
 
     @property
+    def is_numbering(self) -> bool:
+        """Whether it numbers rows, as far as was looked: whole numbers, each once and without gaps, in many rows."""
+        if self.filled < MANY_ROWS or len(self.numbers) < min(self.filled, VALUES) or max(self.times.values()) > 1:
+            return False
+        return all(map(float.is_integer, self.numbers)) and max(self.numbers) - min(self.numbers) < self.filled
+
+    @property
     def is_dates(self) -> bool:
         """Whether nearly all cells look like dates."""
-        return self.share(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|^\d{4}[- ]?(Q|W)\d") >= 0.9
+        return self.share(_DATE) >= 0.9
 
     @cached_property
     def is_duration(self) -> bool:
@@ -160,7 +183,12 @@ class Column:
 
     def word_for(self, role: str) -> str | None:
         """Return the word of the header that suggests a role."""
-        return tables.word_in(self.name, WORDS[role].split())
+        return tables.word_in(self.name, WORDS[role].split()) or SHORT.get(role, {}).get(plain(self.name))
+
+    @property
+    def says_who_or_where(self) -> bool:
+        """Whether its name is a word for people or teams, which the cost of a project is not."""
+        return any(plain(self.name) in WORDS[role].split() for role in ("agent", "partner", "coalition"))
 
     @property
     def says_when(self) -> bool:
@@ -292,6 +320,50 @@ def rounds_in_columns(columns: Sequence[Column], *, without_word: bool = False) 
     return max((names for names in alike.values() if len(names) > 1), key=len, default=[])
 
 
+def are_pairs_without_teams(columns: Sequence[Column], parts: Sequence[Part]) -> list[str]:
+    """Return the columns of who and with whom, if one was taken for teams because nothing says which these are.
+
+    Teams that are named after people, as after captains, have fewer names.
+    """
+    guessed = {part.column for part in parts if part.role in {"agent", "coalition"} and part.why != SAID}
+    found = [column for column in columns if column.name in guessed]
+    if len(found) != 2 or any(column.word_for("coalition") for column in found):
+        return []
+    one, other = (column.names for column in found)
+    return [column.name for column in found] if 3 * len(one & other) > 2 * len(one | other) else []
+
+
+FIRST_NAMES = "first given vorname rufname prenom nombre"
+LAST_NAMES = "last surname family nachname familienname zuname nom apellido apellidos"
+"""Words of headers of columns that hold a part of a name each."""
+
+
+def other_part_of_names(columns: Sequence[Column], parts: Sequence[Part]) -> tuple[str, str] | None:
+    """Return the column of first names, or of last ones, that was taken for who, and the one of the others."""
+    who = next((part.column for part in parts if part.role == "agent" and part.why != SAID), None)
+    words = FIRST_NAMES.split(), LAST_NAMES.split()
+    used = {name for part in parts for name in names_of(part.column)}
+    for mine, theirs in (words, words[::-1]):
+        if isinstance(who, str) and tables.word_in(who, mine):
+            others = (one.name for one in columns if one.name not in used and tables.word_in(one.name, theirs))
+            return next(((who, other) for other in others), None)
+    return None
+
+
+def told_apart_by_nothing(columns: Sequence[Column], parts: Sequence[Part]) -> list[str]:
+    """Return the columns of numbers of which one was taken for when, and one for how good, though none is called so.
+
+    With a third one, each may well be about another round, as those below dates and months are.
+    """
+    alike = [
+        column.name
+        for column in columns
+        if column.is_numeric and not column.is_duration and not any(map(column.word_for, WORDS))
+    ]
+    guessed = {part.column for part in parts if part.role in {"sample", "utility"} and part.why != SAID}
+    return alike if len(alike) > len(guessed) == 2 and guessed <= set(alike) else []
+
+
 def columns_that_say(role: str, columns: Sequence[Column]) -> list[str]:
     """Return the columns whose name says that they have a role, the likeliest first."""
     fits = [fit for column in columns if column.word_for(role) and (fit := _fit(role, column))]
@@ -306,6 +378,9 @@ def _as_one(group: Sequence[Column]) -> Column:
     return Column(f"{names[0]}, ..., {names[-1]}", max(column.filled for column in group), times, names)
 
 
+SAID = "you said so"
+"""Why a column is what it is where nobody had to guess."""
+
 NO_COLUMN = {
     "sample": "no column says when: each row counts as a round of its own",
     "coalition": "no column says in which team: each row is a team",
@@ -319,7 +394,7 @@ def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, Named]
         return [(0.0, Column(ROW, 0, {}), NO_COLUMN[role])] if of_teams and role in NO_COLUMN else []
     if known is not None:
         wanted = {name.casefold() for name in names_of(known)}
-        return [(5.0, one, "you said so") for one in columns if {name.casefold() for name in one.columns} == wanted]
+        return [(5.0, one, SAID) for one in columns if {name.casefold() for name in one.columns} == wanted]
     taken = {name.casefold() for named in fixed.values() for name in names_of(named)}
     free = [column for column in columns if not taken & {name.casefold() for name in column.columns}]
     fits = [fit for column in free if (fit := _fit(role, column))]
@@ -344,7 +419,9 @@ def _fit(role: str, column: Column) -> Fit | None:
             return None
         if lasts and not word:
             return 2.5, column, "it holds how long something took"
-        return score + 1.0, column, why or "it holds numbers"
+        # Numbers that have a unit are outcomes rather than others, and those of rows hardly ever are.
+        score += 1.0 + 0.5 * (unit_in(column.name) != "") - 0.5 * column.is_numbering
+        return score, column, why or "it holds numbers"
     if role == "members":
         is_lists = column.is_lists or (word and column.separators.signs and not column.is_numeric)
         surely = 3.0 if word or column.separators.is_borne_out else 1.0  # "Lovelace, Ada" is one name
@@ -359,6 +436,8 @@ def _fit(role: str, column: Column) -> Fit | None:
         if column.is_dates:
             return score + 3.0, column, "it holds dates"
         return score, column, why or "nothing else says when"
+    if column.is_otherwise and not word:  # 3:30 and 80% are nobody's name
+        return None
     if role == "choice":
         return (score, column, why) if word and column.distinct <= 30 else None
     if column.is_dates:

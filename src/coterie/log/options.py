@@ -6,6 +6,7 @@ that reads a log. Nothing here touches data.
 """
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -188,11 +189,13 @@ def _actions(value: Any, what: str) -> Any:
 def _columns(value: Any, what: str) -> Mapping[str, Named] | None:
     """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score".
 
-    Members may have several columns: a list of names in a mapping, and `members=` several times in text.
+    Members may have several columns: a list of names in a mapping, and `members=` several times in text. Names may hold
+    commas: only those before the next pair part them.
     """
     pairs: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
     if isinstance(value, str):
-        entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
+        parted = (entry.strip(" ,") for entry in re.split(r",(?=[ ,]*[^\W\d_]+ *=)", value))
+        entries = [entry.partition("=") for entry in parted if entry]
         if not all(sign and theirs.strip() for _, sign, theirs in entries):
             raise InputError(
                 f"{what}: expected ours=theirs pairs such as sample=Project,utility=Score, got {checks.shown(value)}"
@@ -246,9 +249,10 @@ def _words(value: Any, what: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
 
 
-def _word(value: Any, what: str) -> str | None:
-    """Return text for one line; None where it is empty."""
-    return checks.writable(_text(value, what), f"{what}: ").strip() or None
+def _word(value: Any, what: str) -> str:
+    """Return text in one line; "" where it says that there is none."""
+    word = " ".join(checks.writable(_text(value, what), f"{what}: ").split())
+    return "" if word == "none" else word
 
 
 def _session(value: Any, what: str) -> Any:
@@ -386,7 +390,7 @@ class CommonOptions(TypedDict, total=False):
     ]
     unit: Annotated[
         str | None,
-        Option(_word, "What outcomes are counted in, such as stars.", Word(metavar="WORD"), default=""),
+        Option(_word, "What outcomes are counted in, such as stars, or none.", Word(metavar="WORD"), default=""),
     ]
     sigma: Annotated[
         float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))

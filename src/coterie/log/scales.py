@@ -133,12 +133,17 @@ def scale_up_to(top: float, times: Mapping[float, int], *, ratings: bool = True)
 
 
 def likely_scale(
-    times: Mapping[float, int], *, ratings: bool = True, stated: tuple[float, float] | None = None
+    times: Mapping[float, int],
+    *,
+    ratings: bool = True,
+    stated: tuple[float, float] | None = None,
+    how: str = "is said to be the scale",
 ) -> Scale:
     """Return the scale that values are likely on, given how often each occurs.
 
     Among `ratings`, which people give on a scale, a few outside of it are probably typos; points and scores have no
-    scale but the one that they show. One that is `stated` is taken, unless too many values for typos contradict it.
+    scale but the one that they show. One that is `stated` is taken, and told `how`, unless too many values for typos
+    contradict it.
 
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
     Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
@@ -154,7 +159,7 @@ def likely_scale(
     if stated is not None:
         outside = sum(count for value, count in times.items() if not stated[0] <= value <= stated[1])
         if outside <= most_typos(sum(times.values())):
-            return _scale(stated, seen, outside, "is said to be the scale")
+            return _scale(stated, seen, outside, how)
     low, high, typos = _without_rare_ends(times) if ratings else (*seen, 0)
     if seen in COMMON:
         return _scale(seen, seen)

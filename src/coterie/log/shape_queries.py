@@ -407,6 +407,16 @@ def values(view: str, column: str, most: int) -> str:
     )
 
 
+def told_apart(view: str, name: str, other: str) -> str:
+    """Return a value of a column beside which another one has several, and two of these."""
+    one = f"lower(trim({other}))"
+    return (
+        f"SELECT min(trim({name})) AS name, min(trim({other})) AS one, max(trim({other})) AS other FROM {view} "
+        f"WHERE NOT {is_blank(name)} AND NOT {is_blank(other)} GROUP BY lower(trim({name})) "
+        f"HAVING min({one}) <> max({one}) ORDER BY name LIMIT 1"
+    )
+
+
 def counted(query: str) -> str:
     """Return how many rows a query has."""
     return f"SELECT count(*) AS n FROM ({query}) AS found"
@@ -433,10 +443,10 @@ def labels(view: str) -> str:
 
 
 def per_teammate(rows: str, members: str) -> str:
-    """Return how often each utility occurs at each number of teammates, of those who had any."""
+    """Return how often each finite utility occurs at each number of teammates, of those who had any."""
     return (
         f"SELECT others, utility, count(*) AS times FROM ({_sized(rows, members)}) AS sized "
-        "WHERE others > 0 AND utility IS NOT NULL GROUP BY others, utility"
+        f"WHERE others > 0 AND {queries.is_finite()} GROUP BY others, utility"
     )
 
 

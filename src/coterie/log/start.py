@@ -22,7 +22,19 @@ from coterie.log.drawn_anew import MEAN_NOTHING, WHO_GOT, Verdict, about_names, 
 from coterie.log.engine import Engine, make_engine
 from coterie.log.likenesses import two_people
 from coterie.log.log import STANDARD, Log, read_log
-from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
+from coterie.log.looking import (
+    SAID,
+    VALUES,
+    Column,
+    Part,
+    are_pairs_without_teams,
+    columns_that_say,
+    guess_parts,
+    look,
+    other_part_of_names,
+    rounds_in_columns,
+    told_apart_by_nothing,
+)
 from coterie.log.names import LISTED, TEAM_WORDS, are_names_for_once, are_numbered, spelled_without_accents, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import SLIP, ambiguous_column, bad_ends, in_rows_about
@@ -251,9 +263,14 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             raise InputError(_a_column_each(rounds))
         shape, parts = guess_parts(columns, fixed)
         if not parts:
-            raise InputError(_nothing_found(columns))
+            raise InputError(_nothing_found(columns, fixed))
         if "utility" not in fixed:
             _refuse_another_for_good(columns, parts)
+        if alike := told_apart_by_nothing(columns, parts):
+            raise InputError(_no_column_says_when(alike))
+        if both := are_pairs_without_teams(columns, parts):
+            raise InputError(_no_column_of_teams(*both))
+        _refuse_parts_of_names(engine, source, other_part_of_names(columns, parts))
         parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
         if twins := guessing.namesakes():
@@ -294,7 +311,7 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
 
 
 def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
-    """Refuse to take for how good it was what may be weeks, or is left over beside outcomes that are no plain numbers.
+    """Refuse to take for how good it was what may be weeks or teams, or is left over beside outcomes in other ways.
 
     Weeks are outcomes where nothing else holds numbers, and any numbers are where nothing is written like outcomes.
     """
@@ -305,21 +322,28 @@ def _refuse_another_for_good(columns: list[Column], parts: list[Part]) -> None:
     used = {name for part in parts for name in names_of(part.column)}
     left = [one for one in columns if one.name not in used]
     meant = [one for one in left if one.is_otherwise and 2 * one.filled > column.filled]
-    if not meant and not column.says_when:
+    if not meant and not column.says_when and not column.says_who_or_where:
         return
     meant += [one for one in columns if one.word_for("utility")] + [
         one for one in columns if not any(one.word_for(role) for role in ("sample", "coalition", "agent", "partner"))
     ]
-    shown = helps = ""
-    if meant := [one for one in meant if one is not column]:
-        first = meant[0]
-        shown = f"; {first.name!r} may be meant, and holds {some(map(repr, first.examples), 2)}"
-        plain = [one for text in first.examples if (one := instead(text, first.name))] if first.is_otherwise else []
-        helps = f" Here, write {some(plain, 2)}." if plain else ""
+    told = _no_plain_numbers(next((one for one in meant if one is not column), None))
     raise InputError(
+        f"{told}. If it is {column.name!r} after all, say so with {said(columns={'utility': column.name})}"
+    )
+
+
+def _no_plain_numbers(meant: Column | None) -> str:
+    """Word that outcomes are no plain numbers, given the column that they may be in."""
+    shown = helps = ""
+    if meant is not None:
+        shown = f"; {meant.name!r} may be meant, and holds {some(map(repr, meant.examples), 2)}"
+        plain = [one for text in meant.examples if (one := instead(text, meant.name))] if meant.is_otherwise else []
+        helps = f". Here, write {some(plain, 2)}" if plain else ""
+    return (
         f"no column holds numbers that say how good it was{shown}. Write plain numbers: 4 for 4/5 or four stars, 80 "
         f"for 80%, 1500 for 1.500 €, 48.6 minutes for 48:36, 1 to 5 for words from bad to great, 1 and 0 for yes and "
-        f"no.{helps} If it is {column.name!r} after all, say so with {said(columns={'utility': column.name})}"
+        f"no{helps}"
     )
 
 
@@ -334,7 +358,7 @@ def _told_of_others(columns: list[Column], parts: list[Part]) -> list[Part]:
                 raise InputError(ambiguous_column(part.role, alike))
         stem = _stem(names_of(part.column)[0])
         others = [column.name for column in columns if _stem(column.name) == stem and column.name not in used]
-        is_told = others and part.why != "you said so" and isinstance(part.column, str)
+        is_told = others and part.why != SAID and isinstance(part.column, str)
         also = f"; {some(map(repr, others), 2)} may be meant as well" if is_told else ""
         found.append(replace(part, why=part.why + also))
     return found
@@ -353,6 +377,37 @@ def _a_column_each(rounds: list[str]) -> str:
     )
 
 
+def _no_column_says_when(alike: list[str]) -> str:
+    return (
+        f"no column says when, and nothing tells apart those that hold numbers ({some(map(repr, alike), 2)}): if each "
+        "is about another round, make a row for each person and round, with columns such as Week, Name, Team and "
+        f"Points; if one of them says when, say which with {said(columns={'sample': 'NAME'})}"
+    )
+
+
+def _refuse_parts_of_names(engine: Engine, source: Source, names: tuple[str, str] | None) -> None:
+    """Refuse first names alone where last ones show that some are those of several people, or the other way round."""
+    if names is None:
+        return
+    header = {name.strip(): name for name in engine.types(source)}
+    engine.load(replace(source, table="named_twice"), {"one": header[names[0]], "other": header[names[1]]})
+    found = engine.rows(shape_queries.told_apart(engine.name("named_twice"), "one", "other"))
+    if found:
+        first, (mine, theirs) = found[0], names
+        raise InputError(
+            f"{mine!r} alone is not who: {first['name']!r} is {first['one']!r} and {first['other']!r} in {theirs!r}; "
+            f"make one column of both, or say which one tells people apart with {said(columns={'agent': 'NAME'})}"
+        )
+
+
+def _no_column_of_teams(one: str, other: str) -> str:
+    return (
+        f"{one!r} and {other!r} hold the same names, as where people rate each other, and no column says in which team "
+        "these two were: add one (the same in every row, if there was one team only), or say which one it is with "
+        f"{said(columns={'coalition': 'NAME'})}"
+    )
+
+
 SOUGHT = {
     "sample": "when (Week, Date, Event, ...)",
     "coalition": "in which team (Team, Area, Project, ...)",
@@ -362,9 +417,14 @@ SOUGHT = {
 """What a table must say, and headers that do."""
 
 
-def _nothing_found(columns: list[Column]) -> str:
+def _nothing_found(columns: list[Column], fixed: Mapping[str, Named]) -> str:
+    meant = [one for one in columns if one.is_otherwise or (one.word_for("utility") and not one.is_numeric)]
+    for one in meant if "utility" not in fixed else ():
+        if guess_parts(columns, {**fixed, "utility": one.name})[1]:  # everything else is there
+            return _no_plain_numbers(one)
     found = {role: columns_that_say(role, columns) for role in (*SOUGHT, "partner", "members")}
-    found["agent"] = found["agent"] or found.pop("members")
+    lists = [column.name for column in columns if column.is_lists]
+    found["agent"] = found["agent"] or found.pop("members") or lists
     listed = ", ".join(column.name for column in columns) or "none"
     lacks = [worded for role, worded in SOUGHT.items() if not found[role]]
     if not found["sample"] and (rounds := rounds_in_columns(columns, without_word=True)):
@@ -414,7 +474,7 @@ class _Answers:
         return [self._said(one) for one in (*found, *scale)]
 
     def _said(self, guess: Answer) -> Answer:
-        return Answer(guess.name, self.known[guess.name], "you said so") if guess.name in self.known else guess
+        return Answer(guess.name, self.known[guess.name], SAID) if guess.name in self.known else guess
 
     @cached_property
     def _named(self) -> dict[str, Named]:
@@ -695,7 +755,8 @@ class _Answers:
     def _have_commas(self) -> str:
         """Return what to do where numbers have commas that nobody can tell apart; "" where they have none."""
         column = self._column("utility")
-        text = next((value for value in column.said if "," in value), None)
+        is_read = column.is_number if self.source.has_decimal_comma else lambda _: False
+        text = next((value for value in column.said if "," in value and not is_read(value)), None)
         if text is None:
             return ""
         plain = f"{text.strip().replace(',', '')} or {text.strip().replace(',', '.')}"
@@ -765,10 +826,10 @@ class _Answers:
         # What is written is about a number of the table, which is a sum over pairs where those are added up.
         written = () if is_sum else (self._column("utility").name, *self.source.titles)
         stated = next(filter(None, map(stated_scale, written)), None)
-        is_pairs = self.shape == "pairs"
+        is_pairs, how = self.shape == "pairs", "is said to be the scale"
         if stated is None and written and (top := stated_top(written[0])) is not None:
-            stated = scale_up_to(top, times, ratings=is_pairs)
-        scale = likely_scale(times, ratings=is_pairs, stated=stated)
+            stated, how = scale_up_to(top, times, ratings=is_pairs), "ends where the name of the column says"
+        scale = likely_scale(times, ratings=is_pairs, stated=stated, how=how)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
         value, why = (low + high) / 2, "it is the middle of the scale"
         if self.shape != "pairs":

@@ -72,6 +72,8 @@ class Dialect:
     """How many lines come before the header."""
     encoding: str = "utf-8"
     """How text is written, as far as the header shows."""
+    odd_lines: int = 0
+    """How many lines the header has, if those within its cells end otherwise than it does itself; else 0."""
 
     @property
     def has_decimal_comma(self) -> bool:
@@ -281,7 +283,7 @@ def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | N
     if top and lines - top[0][0] != header:  # DuckDB skips rows, and counts them in its own way
         raise InputError(f"{path}: a cell above the header goes over several lines; delete what stands above it")
     dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
-    dialect = replace(dialect, skip=lines, encoding=encoding)
+    dialect = replace(dialect, skip=lines, encoding=encoding, odd_lines=_odd_lines(text))
     above = [cell.strip() for _, title in top[:header] for cell in csv_cells(title, dialect.separator)]
     return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(filter(None, above)))
 
@@ -330,6 +332,15 @@ def _rows(file: io.TextIOBase | Any) -> Iterator[tuple[int, str]]:
             text, before = "", lines
     if text:
         yield before, text
+
+
+def _odd_lines(header: str) -> int:
+    """Return how many lines a header has, if those within its cells end otherwise than it does itself; else 0.
+
+    Spreadsheets write such ones, and DuckDB finds no row below them.
+    """
+    ends = re.findall("\r\n|\r|\n", header)
+    return len(ends) if len(set(ends)) > 1 else 0
 
 
 def csv_dialect(header: str, shown: str, below: Sequence[str] = ()) -> Dialect:

@@ -71,11 +71,14 @@ class TeamsSeen:
     def how_many(self) -> tuple[int, str]:
         """Return how many teams are to be formed, and why: as many as give all a place in teams of usual sizes.
 
-        No team is to be larger than usual, and if there is a choice none smaller, and sizes as they were on average.
+        No team is to be larger than usual, and if there is a choice none smaller. Within that, as many as there were
+        at once in most rounds; else sizes as they were on average.
 
         >>> TeamsSeen(24, 1.0, {3: 10, 4: 40, 5: 10}, {6: 10}).how_many()
         (6, 'as many as there were at once in 10 of 10 rounds')
-        >>> TeamsSeen(24, 1.0, {3: 10, 4: 20, 5: 10}, {5: 4, 7: 3}).how_many()
+        >>> TeamsSeen(27, 1.0, {3: 20, 4: 35, 5: 10}, {6: 10, 5: 1}).how_many()  # 4 on average would be 7 teams
+        (6, 'as many as there were at once in 10 of 11 rounds')
+        >>> TeamsSeen(24, 1.0, {3: 10, 4: 20, 5: 10}, {5: 3, 7: 3}).how_many()
         (6, '24 people in teams of 4 on average (5 to 7 teams were there at once)')
         >>> TeamsSeen(4, 1.0, {}, {}).how_many()
         (4, '4 people, each of them alone so far')
@@ -84,10 +87,11 @@ class TeamsSeen:
         every = sum(self.sizes.values())
         mean = sum(size * teams for size, teams in self.sizes.items()) / every if every else 1.0
         least, most = math.ceil(round(seats / high, 6)), math.floor(round(seats / low, 6))
-        count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
         rounds = sum(self.at_once.values())
-        if 2 * self.at_once.get(count, 0) > rounds > 1:
-            return count, f"as many as there were at once in {self.at_once[count]:,} of {counted(rounds, 'round')}"
+        for count, often in self.at_once.items():
+            if 2 * often > rounds > 1 and least <= count <= max(least, most):
+                return count, f"as many as there were at once in {often:,} of {counted(rounds, 'round')}"
+        count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
         if not every:
             return count, f"{counted(self.people, 'person', 'people')}, each of them alone so far"
         why = f"{counted(self.people, 'person', 'people')} in teams of {number(round(mean, 1))} on average"

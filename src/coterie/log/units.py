@@ -2,6 +2,7 @@
 
 import re
 
+from coterie.game.tables import word_in
 from coterie.log.ways import unit_of_time
 from coterie.words import unaccented
 
@@ -23,6 +24,11 @@ SIGNS = {"€": "euros", "$": "dollars", "£": "pounds", "%": "percent"}
 TIMES = {"minutes": "mins min minutes", "seconds": "secs sec seconds", "hours": "hours hrs hr h"}
 """Units of time, in one way of writing each; words of other languages stay as they are."""
 
+OPINIONS = (
+    "rating score grade quality satisfaction happiness mood bewertung qualitat zufriedenheit qualite satisfaccion"
+)
+"""Words of headers of which the numbers count nothing, whatever they are about: a rating of calls is no call."""
+
 _BY_WORD = {word: unit for unit, words in {**UNITS, **TIMES}.items() for word in words.split()}
 
 
@@ -33,11 +39,15 @@ def unit_in(header: str) -> str:
     ['points', 'minutes', 'euros', 'stars', 'points']
     >>> [unit_in(one) for one in ("Score", "Point of view", "How good", "Note /20", "Zeit (Minuten)")]
     ['', '', '', '', 'minuten']
+    >>> [unit_in(one) for one in ("Sales rep rating", "Quality of calls", "Score (points)", "Score in %")]
+    ['', '', 'points', 'percent']
     """
     for text in (*re.findall(r"[(\[]([^)\]]*)[)\]]", header), header):
         if sign := next((unit for sign, unit in SIGNS.items() if sign in text), ""):
             return sign
         words = re.findall(r"[^\W\d_]+", unaccented(text.casefold()))
+        if word_in(text, OPINIONS.split()) is not None:
+            continue
         found = next((_BY_WORD[word] for word in words if word in _BY_WORD and not _is_of(word, words)), "")
         if found or (found := unit_of_time(text) or ""):
             return found

@@ -24,6 +24,12 @@ _TIME = re.compile(r"\s*(\d{1,3}):([0-5]\d)(?::([0-5]\d))?([.,]\d+)?\s*")
 _OUT_OF = re.compile(rf"\s*({_DIGITS})\s*/\s*({_DIGITS})\s*")
 _BETWEEN = re.compile(rf"\s*({_DIGITS})\s*[-\u2013]\s*({_DIGITS})\s*")
 _PERCENT = re.compile(rf"\s*([-+]?{_DIGITS})\s*%\s*")
+_MINUS = re.compile(rf"\s*\u2212\s*({_DIGITS})\s*")
+_GROUPED = re.compile(
+    r"\s*([-+\u2212]?)(\d{1,3}(?:(?P<sign>[.,])\d{3})+(?!(?P=sign))[.,]\d+"
+    r"|\d{1,3}(?:[ \u00a0\u202f'\u2019]\d{3})+(?:[.,]\d+)?)\s*"
+)
+"""A number with a sign between its thousands that is none of decimals: 2 300; 2.300,50 and 2,300.50."""
 _STARS = re.compile(r"\s*([\u2605\u2b50*]\ufe0f?)+\u2606*\s*")
 _MONEY = re.compile(r"\s*[-+]?[\u20ac$\u00a3]\s*\d[\d., ]*|\s*[-+]?\d[\d., ]*\s*([\u20ac$\u00a3]|EUR|USD|CHF)\s*")
 _WITH_UNIT = re.compile(
@@ -56,12 +62,21 @@ def plainly(text: str, header: str = "") -> float | None:
     (14.0, 80.0, 48.6, 1.5)
     >>> plainly("1:02:30"), plainly("\u2605\u2605\u2605"), plainly("12 pts"), plainly("2-3"), plainly("DNF")
     (62.5, 3.0, 12.0, 2.5, None)
+    >>> plainly("\u22120,3"), plainly("1.234.500,50"), plainly("2,300.5"), plainly("2 300"), plainly("2.300")
+    (-0.3, 1234500.5, 2300.5, 2300.0, None)
     """
     if found := _TIME.fullmatch(text):
         return _duration(found, unit_of_time(header) or "")
     if found := _BETWEEN.fullmatch(text):
         low, high = (_number(one) for one in found.groups())
         return (low + high) / 2 if low < high else None
+    if found := _MINUS.fullmatch(text):
+        return -_number(found[1])
+    if found := _GROUPED.fullmatch(text):
+        *whole, last = re.findall(r"\d+", found[2])
+        is_whole = found["sign"] is None and not re.search("[.,]", found[2])
+        value = float("".join((*whole, last)) if is_whole else f"{''.join(whole)}.{last}")
+        return -value if found[1] in {"-", "\u2212"} else value
     for pattern in (_OUT_OF, _PERCENT, _WITH_UNIT):
         if found := pattern.fullmatch(text):
             return _number(found[1])
@@ -87,7 +102,7 @@ def is_otherwise(text: str) -> bool:
     >>> [is_otherwise(one) for one in ("48:36", "4/5", "80%", "1.500,50 \u20ac", "12 pts", "Ada", "5", "2024-05-01")]
     [True, True, True, True, True, False, False, False]
     """
-    return any(one.fullmatch(text) for one in (_TIME, _OUT_OF, _PERCENT, _STARS, _MONEY, _WITH_UNIT))
+    return any(one.fullmatch(text) for one in (_TIME, _OUT_OF, _PERCENT, _STARS, _MONEY, _WITH_UNIT, _MINUS, _GROUPED))
 
 
 def is_of_clock(text: str) -> bool:

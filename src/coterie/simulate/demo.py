@@ -119,6 +119,7 @@ def firm_records() -> Records:
         pooled=False,
         staff=tuple(name for name in CONSULTANTS if name != LEAVER),
         actions=f"up-to:{MOST_TEAMS}",
+        unit="stars",
     )
 
 

@@ -146,6 +146,7 @@ def rated_firm(seed: checks.Seed, plan: FirmPlan | None = None) -> Records:
         neutral=plan.neutral,
         pooled=False,
         staff=tuple(name for name, stay in zip(game.agents, stays, strict=True) if stay),
+        unit="stars",
         provenance={"model": "firm", **seeded(seed)},
     )
 
@@ -183,7 +184,7 @@ class _Teams:
             self.moves(int(agent))
 
     def moves(self, agent: int) -> None:
-        """Move somebody to another area, or let her change places with somebody there."""
+        """Move somebody to another area, or let them swap with somebody there."""
         own, sizes = self.area[agent], self._sizes()
         if self._k == 1:
             return

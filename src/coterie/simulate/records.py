@@ -37,6 +37,8 @@ class Records:
     """Who is to be assigned now, in the order of the game's agents."""
     actions: str = "one"
     """How many coalitions somebody may join at once."""
+    unit: str | None = None
+    """What is recorded is counted in it, such as stars."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """What `truth.json` says of where the records come from."""
 
@@ -77,6 +79,7 @@ class Records:
             "agents": list(self.recorded),
             "coalitions": self.truth.n_coalitions if self.pooled else list(self.truth.coalitions),
             "actions": self.actions,
+            **({"unit": self.unit} if self.unit else {}),
         }
 
     def log(self, **options: Unpack[FrameOptions]) -> Log:

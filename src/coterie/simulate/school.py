@@ -60,5 +60,6 @@ def school_class(seed: checks.Seed, plan: ClassPlan | None = None) -> Records:
         neutral=0.0,
         pooled=True,
         staff=game.agents,
+        unit="points",
         provenance={"model": "school class", **seeded(seed)},
     )
