@@ -237,7 +237,7 @@ def judged(kind: str, world: World, rounds: int, rng: np.random.Generator) -> li
     """Return rows (expected, true, low, high) of all ranges that are told after a log of a world, as in RANGES."""
     statistics, truth, today = drawn(kind, world, rounds, rng)
     wider, wishes = wishes_about(statistics)
-    beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric, shared=wider.shared)
+    beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric)
     teams = best_teams(beliefs.middle[0], SIZES[kind], rng)
     lots = by_lot(teams, wishes.admissible.staff, rng)
     assert lots is not None

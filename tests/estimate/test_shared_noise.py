@@ -1,5 +1,7 @@
 """Luck that teams and rounds share is told from what pairs are worth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def log_of(seed, *, luck, rounds=12):
 
 
 def told(statistics, shared, teams):
-    beliefs = beliefs_from(evidence_from(statistics.whole), symmetric=True, shared=shared)
+    beliefs = beliefs_from(evidence_from(replace(statistics, shared=shared).whole), symmetric=True)
     mates = (teams[:, None] == teams) & ~np.eye(PEOPLE, dtype=bool)
     drawn = [float(one[0][mates].mean()) for one in beliefs.draws(np.random.default_rng(0), 200)]
     return (float(beliefs.middle[0][mates].mean()), *np.quantile(drawn, [0.1, 0.9]))

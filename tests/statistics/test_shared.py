@@ -55,7 +55,7 @@ def test_the_sums_are_what_they_say(symmetric):
             )
         assert np.allclose(one.projections, matrix)
         assert np.allclose(one.moments, moment)
-        assert np.allclose(one.scores, (squares, len(groups), len(groups)))
+        assert np.allclose(one.scores, (squares, len(groups)))
 
 
 def test_they_can_be_added_widened_saved_and_loaded(tmp_path):

@@ -15,6 +15,7 @@ from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.statistics import pair_statistics
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
+from coterie.statistics.shared import Shared
 from coterie.sums import Sums, places_in
 from coterie.words import said
 
@@ -39,6 +40,8 @@ class SampleNoise:
     """See `PairStatistics.by_cluster`; None where that is not kept."""
     packed: IntArray | None = None
     """All H_i as they are kept, as far as they are used, shape (n, entries), see `coterie.statistics.packed`."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole, of a whole log: what is expected allows for luck that they share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +197,7 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
         return None
     by_cluster = None if part.clusters is None or is_listed(part.setting) else part.by_cluster
     if part.together is None or is_listed(part.setting):
-        return SampleNoise(None, by_cluster)
+        return SampleNoise(None, by_cluster, shared=part.shared)
 
     # A search asks for one agent's matrix after the other, again and again: to keep only some of them would be in vain.
     setting = part.setting
@@ -209,4 +212,4 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
             return part.cooccurrence(agent, some).astype(np.float64)
         return remembered(agent) if some is None else remembered(agent)[np.ix_(some, some)]
 
-    return SampleNoise(together, by_cluster, part.together)
+    return SampleNoise(together, by_cluster, part.together, part.shared)

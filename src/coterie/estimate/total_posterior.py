@@ -340,10 +340,8 @@ class PossibleTotals:
         kernels, weights = zip(*map(kernel, names), strict=True)
         shared = self._shared
         always = np.eye(rank) + self.variances["centre"] / self.noise * kernel("centre")[0]
-        left = max(left, 0.0) + least * count
-        told = Ratios(
-            kernels, np.array(weights), always, within, left, count, shared, self._strata(shared, left, count - rank)
-        )
+        strata, left = self._strata(shared, max(left, 0.0), count - rank), 0.0 if shared else max(left, 0.0)
+        told = Ratios(kernels, np.array(weights), always, within, left + least * count, count, shared, strata)
         now = np.array([self.variances[name] for name in names])
         found = []
         for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough, steps):
@@ -490,10 +488,9 @@ def _luck(shared: Shared, cells: Cells, bounds: Bounds) -> tuple[Luck, ...]:
     cell = np.arange(pairs * orders * tables).reshape(pairs, orders, tables).transpose(2, 1, 0).ravel()
     found = []
     for one in shared:
-        assert one.scores is not None
         matrix, moment = np.empty_like(one.projections), np.empty_like(one.moments)
         matrix[np.ix_(cell, cell)], moment[cell] = one.projections, one.moments
-        squares, count, _ = one.scores.tolist()
+        squares, count = one.scores.tolist()
         told = Told(matrix, moment, squares, count).centred(bounds.middle)
         found.append(Luck(told, float(one.projections.sum()) / max(count, 1.0)))
     return tuple(found)

@@ -70,13 +70,14 @@ class Ratios:
     totals: FloatArray
     """w, shape (r,)."""
     left: float
-    """The square of what no effect can explain."""
+    """The square of what no effect can explain, at least what the least noise makes of it: without that, totals that
+    effects explain altogether would make the density grow beyond all bounds."""
     count: float
     """N, how many totals there are."""
     shared: Sequence[FloatArray] = ()
     """The covariance of w that each kind of noise makes which totals share, if its variance is that of their own."""
     strata: Sequence["Left"] = ()
-    """Where there is such noise, what no effect can explain; `left` and `count` are then of all of them."""
+    """Where there is such noise, what no effect can explain, beside `left`; `count` is of all of them."""
 
     def start(self, ratios: FloatArray) -> FloatArray:
         """Return logarithms of ratios that leave no part without a share."""
@@ -90,10 +91,11 @@ class Ratios:
         lower, solution, failed = lapack().dposv(matrix, self.totals, lower=1)
         if failed:  # noise that is nothing beside effects, to rounding
             return -math.inf, math.inf
-        square, ratios, luck = float(self.totals @ solution), ratios[: len(self.weights)], ratios[len(self.weights) :]
+        square = float(self.totals @ solution) + self.left
+        ratios, luck = ratios[: len(self.weights)], ratios[len(self.weights) :]
         parts, told = float(ratios @ self.weights), float(ratios @ self._traces)
         by_part = sum(logs[: len(ratios)].tolist()) + self._log_weights - len(ratios) * math.log(parts)
-        by_share = by_part + math.log(self.count * told / (self.count + told) ** 2)
+        by_share = by_part + math.log(self.count) + math.log(told) - 2 * math.log(self.count + told)
         size = float(np.add.reduce(np.log(lower.diagonal())))
         if self.shared:
             by_share += float(logs[len(ratios) :].sum()) - (len(luck) + 1) * math.log(1 + float(luck.sum()))
@@ -101,8 +103,6 @@ class Ratios:
                 larger = 1 + float(luck @ one.shared)
                 square += one.square / larger
                 size += one.freedom / 2 * math.log(larger)
-        else:
-            square += self.left
         return PRIOR * by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
 
     @cached_property

@@ -19,7 +19,6 @@ from coterie.estimate.seen_pairs import drawn_together
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_pairs, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.statistics.shared import Shared
 from coterie.threads import one_thread
 
 DRAWN_CELLS = 1_000_000
@@ -64,16 +63,11 @@ class Beliefs:
 
 @one_thread()
 def beliefs_from(
-    evidence: Evidence,
-    *,
-    symmetric: bool,
-    shared: Shared = (),
-    enough: Callable[[], bool] = never,
-    is_short: bool = False,
+    evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never, is_short: bool = False
 ) -> Beliefs:
     """Return what a log leaves possible; how much effects vary is looked for until `enough` says so.
 
-    Where luck is `shared` by what teams or rounds of ratings got, it is told from what pairs are worth.
+    Where the log shows luck that teams or rounds of ratings share, it is told from what pairs are worth.
     Where time `is_short`, totals of very many unknowns have the regression alone.
     """
     bounds = evidence.bounds
@@ -99,9 +93,10 @@ def beliefs_from(
             return Beliefs(evidence, evidence.values, None)
         if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
             return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
+        shared = evidence.estimate.noise.shared if evidence.estimate.noise is not None else ()
         if shared:
             told = means_left_by_pairs(moments, bounds, shared, symmetric=symmetric, enough=enough)
-            if told.others:
+            if told.others or enough():
                 return Beliefs(
                     evidence,
                     within(unknowns_of_pairs(told.middle)),

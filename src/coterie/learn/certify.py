@@ -126,7 +126,7 @@ def certify(
         likely = likely_gap(evidence, given, spaces, delta)
     else:
         likely = likely_against(evidence, given, against, delta)
-    expected = beliefs_from(evidence, symmetric=statistics.setting.symmetric, shared=statistics.shared).middle
+    expected = beliefs_from(evidence, symmetric=statistics.setting.symmetric).middle
     judged = Judged(given, chosen, alone, evidence, against.own_spaces, likely, expected)
     result = assembled(judged, statistics, GIVEN, parameters, notes, against)
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()

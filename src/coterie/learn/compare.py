@@ -238,7 +238,7 @@ def _compared(
         promises = promises_for_fixed(delta, asked.n_counted, asked.n_changed)
     else:
         promises = promises_for_all(delta, spaces, asked.profiles, asked.n_counted)
-    beliefs = beliefs_from(evidence, symmetric=setting.symmetric, shared=statistics.shared)
+    beliefs = beliefs_from(evidence, symmetric=setting.symmetric)
     values = [asked.amounts(asked.value_of(t), promises.values[t], beliefs) for t in (0, 1)]
     change, changes = asked.amounts(asked.change, promises.change, beliefs)
     limits, chances, drawn = asked.likely(beliefs, rng, with_values=setting.of_teams)

@@ -347,7 +347,7 @@ class StableLearner:
         wider, wishes = self._wishes(statistics)
         strategy = as_strategy(self.strategy_, wider.agents, wider.coalitions, "the other log's")
         against = wishes.against(wider.setting.actions)
-        beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric, shared=wider.shared)
+        beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric)
         game = beliefs.game(against.own_spaces)
         if wishes.goal == "stability":
             return -against.gap(game, strategy)

@@ -286,10 +286,7 @@ class _Teams:
             # What else the variances of totals may be is not found in a few steps.
             most = TIMED if self.setting.feedback == "semi-bandit" else LARGE
             enough = _after_few_steps(is_over) if self._unknowns > most else never
-            return beliefs_from(
-                self.whole, symmetric=self.setting.symmetric, shared=self.statistics.shared, enough=enough,
-                is_short=self._is_short,
-            )  # fmt: skip
+            return beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough, is_short=self._is_short)
 
         found = None
         with self.control.running():

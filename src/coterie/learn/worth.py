@@ -78,7 +78,7 @@ def worth(
         return _of_mixed(evidence, found, spaces, delta, wishes.value, symmetric=statistics.setting.symmetric)
     asked = _Asked(evidence, wishes, spaces.counted, (found.sets, found.sets))
     promises = promises_for_all(delta, spaces, asked.profiles, asked.n_counted)
-    beliefs = beliefs_from(evidence, symmetric=statistics.setting.symmetric, shared=statistics.shared)
+    beliefs = beliefs_from(evidence, symmetric=statistics.setting.symmetric)
     total, each = asked.amounts(asked.value_of(0), promises.values[0], beliefs)
     return Worth(total, dict(zip(found.agents, each, strict=True)), delta)
 

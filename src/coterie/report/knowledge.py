@@ -60,7 +60,7 @@ class Knowledge:
                 f'"what if" is answered for up to {DENSE_AGENTS} agents, this log has {len(wider.agents)}; `coterie '
                 "certify` judges any assignment of them"
             )
-        beliefs = beliefs_from(evidence, symmetric=wider.setting.symmetric, shared=wider.shared)
+        beliefs = beliefs_from(evidence, symmetric=wider.setting.symmetric)
         return cls(result, wishes, evidence, beliefs.middle)
 
     @property

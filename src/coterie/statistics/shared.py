@@ -7,6 +7,7 @@ averages, whose residuals are larger than those of pairs if pairs share their lu
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.statistics.setting import Setting, positions
-from coterie.statistics.total_statistics import JointSums
 
 MOST_EDGES = 250
 """The matrices are not made for more edges: to look for luck among them would take seconds."""
@@ -22,14 +22,36 @@ MOST_EDGES = 250
 MOST_ROWS = 100_000
 """Nor of more rows: so much is known then that there is little luck in it."""
 
-Shared = tuple[JointSums, ...]
-"""The sums over teams and those over rounds; nothing where they were not made."""
-
 NAMES, FIELDS = ("of_teams", "of_rounds"), ("projections", "moments", "scores")
 """What they are called in a file."""
 
 AT_ONCE = 1 << 22
 """Indicators of so many edges and teams are multiplied at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """The sums over teams, or over rounds."""
+
+    projections: FloatArray
+    """sum z z' / c, shape (E, E)."""
+    moments: FloatArray
+    """sum z V / c, shape (E,), with utilities counted from the neutral point."""
+    scores: FloatArray
+    """sum V^2 / c, and how many teams, or rounds, there are."""
+
+    def __add__(self, other: "GroupSums") -> "GroupSums":
+        return GroupSums(
+            self.projections + other.projections, self.moments + other.moments, self.scores + other.scores
+        )
+
+    def times(self, factor: int) -> "GroupSums":
+        """Return the sums of everything so many times."""
+        return GroupSums(factor * self.projections, factor * self.moments, factor * self.scores)
+
+
+Shared = tuple[GroupSums, ...]
+"""The sums over teams and those over rounds; nothing where they were not made."""
 
 
 def n_edges(setting: Setting) -> int:
@@ -50,7 +72,7 @@ class SharedSums:
 
     def __init__(self, setting: Setting) -> None:
         self._setting, edges = setting, n_edges(setting)
-        self._sums = [[np.zeros((edges, edges)), np.zeros(edges), np.zeros(3)] for _ in range(2)]
+        self._sums = [[np.zeros((edges, edges)), np.zeros(edges), np.zeros(2)] for _ in range(2)]
 
     def add(
         self, sample: IntArray, coalition: IntArray, agent: IntArray, partner: IntArray, utility: FloatArray
@@ -79,11 +101,11 @@ class SharedSums:
             met, got = met / np.sqrt(terms)[:, None], got / np.sqrt(terms)
             sums[0] += met.T @ met
             sums[1] += met.T @ got
-            sums[2] += (float(got @ got), rows, rows)
+            sums[2] += (float(got @ got), rows)
 
     def result(self) -> Shared:
         """Return the sums over teams and over rounds."""
-        return tuple(JointSums(*sums) for sums in self._sums)
+        return tuple(GroupSums(*sums) for sums in self._sums)
 
 
 def can_share(setting: Setting, rows: int) -> bool:
@@ -92,10 +114,17 @@ def can_share(setting: Setting, rows: int) -> bool:
     return plain and setting.noise == "samples" and 0 < n_edges(setting) <= MOST_EDGES and rows <= MOST_ROWS
 
 
+def both(ours: Shared, theirs: Shared) -> Shared:
+    """Return the sums of two logs; none where one of them has none."""
+    return tuple(one + other for one, other in zip(ours, theirs, strict=True)) if ours and theirs else ()
+
+
 def relabelled(shared: Shared, old: Setting, new: Setting) -> Shared:
     """Return the same sums among the names of a wider setting; none where that has too many edges."""
     if not shared or n_edges(new) > MOST_EDGES:
         return ()
+    if (old.agents, old.coalitions) == (new.agents, new.coalitions):
+        return shared
     tables, n = np.arange(old.n_tables), old.n_agents
     table, agent, partner = (one.ravel() for one in np.meshgrid(tables, np.arange(n), np.arange(n), indexing="ij"))
     among = agent < partner if old.symmetric else agent != partner
@@ -108,7 +137,7 @@ def relabelled(shared: Shared, old: Setting, new: Setting) -> Shared:
     for one in shared:
         projections, moments = np.zeros((n_edges(new), n_edges(new))), np.zeros(n_edges(new))
         projections[np.ix_(where, where)], moments[where] = one.projections, one.moments
-        found.append(JointSums(projections, moments, one.scores))
+        found.append(GroupSums(projections, moments, one.scores))
     return tuple(found)
 
 
@@ -121,11 +150,11 @@ def arrays_of(shared: Shared) -> dict[str, Any]:
 def from_arrays(setting: Setting, arrays: Mapping[str, Any]) -> Shared:
     """Read what `arrays_of` returned, refusing what no log comes to; files of before hold nothing."""
     edges, found = n_edges(setting), []
-    shapes = dict(zip(FIELDS, ((edges, edges), (edges,), (3,)), strict=True))
+    shapes = dict(zip(FIELDS, ((edges, edges), (edges,), (2,)), strict=True))
     for name in NAMES:
         if f"{name}_{FIELDS[0]}" not in arrays:
             return ()
         for field, shape in shapes.items():
             checks.finite(arrays[f"{name}_{field}"], f"{name}_{field}", shape)
-        found.append(JointSums(*(arrays[f"{name}_{field}"] for field in FIELDS)))
+        found.append(GroupSums(*(arrays[f"{name}_{field}"] for field in FIELDS)))
     return tuple(found)

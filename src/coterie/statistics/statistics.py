@@ -28,7 +28,7 @@ from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes, positions
-from coterie.statistics.shared import Shared, arrays_of, from_arrays, relabelled
+from coterie.statistics.shared import Shared, arrays_of, both, can_share, from_arrays, relabelled
 from coterie.statistics.sound import sound
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import added
@@ -186,7 +186,8 @@ class Statistics:
     @cached_property
     def whole(self) -> PartStatistics:
         """The statistics of all parts together."""
-        return self._together(self.parts)
+        found = self._together(self.parts)
+        return replace(found, shared=self.shared) if isinstance(found, PairStatistics) else found
 
     @property
     def learning_parts(self) -> tuple[PartStatistics, ...]:
@@ -229,15 +230,16 @@ class Statistics:
 
         if not isinstance(other, Statistics):
             return NotImplemented
-        both = agreeing(self, other)
-        setting = both[0].setting.merged(both[1].setting)
-        pairs = zip(*(one.parts for one in both), strict=True)
+        logs = agreeing(self, other)
+        setting = logs[0].setting.merged(logs[1].setting)
+        pairs = zip(*(one.parts for one in logs), strict=True)
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)
-        complete = all(len(one.clues.samples) == one.n_samples for one in both)
-        clues, more = (one.clues.relabelled(one.setting, setting) for one in both)
-        attendance = _added(*both, setting)
-        ours, theirs = (relabelled(one.shared, one.setting, setting) for one in both)
-        shared = tuple(one + other for one, other in zip(ours, theirs, strict=True)) if ours and theirs else ()
+        complete = all(len(one.clues.samples) == one.n_samples for one in logs)
+        clues, more = (one.clues.relabelled(one.setting, setting) for one in logs)
+        attendance = _added(*logs, setting)
+        shared: Shared = ()
+        if can_share(setting, self.rows + other.rows):  # as if both had been one log
+            shared = both(*(relabelled(one.shared, one.setting, setting) for one in logs))
         return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance, shared)
 
     def with_agents(self, names: Sequence[str]) -> "Statistics":
