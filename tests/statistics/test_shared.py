@@ -72,12 +72,13 @@ def test_they_can_be_added_widened_saved_and_loaded(tmp_path):
     assert np.isclose(wider.shared[0].projections.sum(), one.shared[0].projections.sum())
 
 
-def test_there_are_none_where_ratings_are_independent_or_there_are_too_many():
+def test_they_are_the_same_whatever_is_independent_and_none_where_there_are_too_many():
     log, _ = rated(3)
     statistics = made(log)
-    assert statistics.shared
-    assert made(log, "pairs").shared == ()
-    assert with_noise(statistics, "samples") is statistics
+    for other in (made(log, "pairs"), with_noise(statistics, "pairs")):
+        for one, same in zip(statistics.shared, other.whole.shared, strict=True):
+            assert (one.projections == same.projections).all()
+            assert (one.moments == same.moments).all()
     many = replace(statistics.setting, agents=tuple(f"p{i:03}" for i in range(MOST_EDGES)))
     assert can_share(statistics.setting, 100)
     assert not can_share(many, 100)

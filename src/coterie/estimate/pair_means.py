@@ -40,8 +40,6 @@ class SampleNoise:
     """See `PairStatistics.by_cluster`; None where that is not kept."""
     packed: IntArray | None = None
     """All H_i as they are kept, as far as they are used, shape (n, entries), see `coterie.statistics.packed`."""
-    shared: Shared = ()
-    """What teams and rounds got as a whole, of a whole log: what is expected allows for luck that they share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +55,8 @@ class PairEstimate:
     """None where pairs of one sample are taken to be independent."""
     symmetric: bool = True
     """Whether both orders of a pair are one unknown."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole, of a whole log: what is expected allows for luck that they share."""
 
     @classmethod
     def from_sums(
@@ -139,7 +139,7 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     if part.met is not None:
         moments = _with_unrecorded(moments, setting, part.met, listed)
     read = listed or unknowns_of(by_size=aware, pooled=pooled)
-    return PairEstimate(read, moments, bounds, n, k, noise, setting.symmetric)
+    return PairEstimate(read, moments, bounds, n, k, noise, setting.symmetric, part.shared)
 
 
 def is_listed(setting: Setting) -> bool:
@@ -197,7 +197,7 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
         return None
     by_cluster = None if part.clusters is None or is_listed(part.setting) else part.by_cluster
     if part.together is None or is_listed(part.setting):
-        return SampleNoise(None, by_cluster, shared=part.shared)
+        return SampleNoise(None, by_cluster)
 
     # A search asks for one agent's matrix after the other, again and again: to keep only some of them would be in vain.
     setting = part.setting
@@ -212,4 +212,4 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
             return part.cooccurrence(agent, some).astype(np.float64)
         return remembered(agent) if some is None else remembered(agent)[np.ix_(some, some)]
 
-    return SampleNoise(together, by_cluster, part.together, part.shared)
+    return SampleNoise(together, by_cluster, part.together)

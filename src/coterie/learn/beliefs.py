@@ -93,9 +93,8 @@ def beliefs_from(
             return Beliefs(evidence, evidence.values, None)
         if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
             return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
-        shared = evidence.estimate.noise.shared if evidence.estimate.noise is not None else ()
-        if shared:
-            told = means_left_by_pairs(moments, bounds, shared, symmetric=symmetric, enough=enough)
+        if evidence.estimate.shared:
+            told = means_left_by_pairs(moments, bounds, evidence.estimate.shared, symmetric=symmetric, enough=enough)
             if told.others or enough():
                 return Beliefs(
                     evidence,

@@ -60,7 +60,7 @@ def with_noise(statistics: Statistics, noise: Noise) -> Statistics:
     setting = replace(statistics.setting, noise=noise)
     change = _independent if noise == "pairs" else _dependent
     parts = tuple(change(part, setting) for part in statistics.parts if isinstance(part, PairStatistics))
-    return replace(statistics, setting=setting, parts=parts, shared=())
+    return replace(statistics, setting=setting, parts=parts)
 
 
 def _independent(part: PairStatistics, setting: Setting) -> PairStatistics:

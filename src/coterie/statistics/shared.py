@@ -41,9 +41,7 @@ class GroupSums:
     """sum V^2 / c, and how many teams, or rounds, there are."""
 
     def __add__(self, other: "GroupSums") -> "GroupSums":
-        return GroupSums(
-            self.projections + other.projections, self.moments + other.moments, self.scores + other.scores
-        )
+        return GroupSums(self.projections + other.projections, self.moments + other.moments, self.scores + other.scores)
 
     def times(self, factor: int) -> "GroupSums":
         """Return the sums of everything so many times."""
@@ -109,9 +107,13 @@ class SharedSums:
 
 
 def can_share(setting: Setting, rows: int) -> bool:
-    """Return whether the sums are made: of ratings whose noise may go together, where they are affordable."""
+    """Return whether the sums are made: of ratings, where they are affordable.
+
+    Whether pairs are taken to be independent makes no difference, since parts of a log may choose that differently: it
+    is about what certificates promise, and what is expected of the same log is the same.
+    """
     plain = setting.sizes == "ignore" and setting.missing == "ignore" and setting.feedback == "semi-bandit"
-    return plain and setting.noise == "samples" and 0 < n_edges(setting) <= MOST_EDGES and rows <= MOST_ROWS
+    return plain and 0 < n_edges(setting) <= MOST_EDGES and rows <= MOST_ROWS
 
 
 def both(ours: Shared, theirs: Shared) -> Shared:
