@@ -63,6 +63,33 @@ def test_ranges_are_wider_where_teams_share_luck_and_hardly_where_they_do_not():
         assert least < widths[0] / widths[1] < most
 
 
+@pytest.mark.parametrize("rounds", [1, 4, 40])
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("noisy", [False, True])
+def test_what_effects_explain_altogether_keeps_the_least_noise(rounds, size, noisy):
+    """Every team has one pair, or every value is the same: nothing but the least noise bounds how sure one may be."""
+    rng, n = np.random.default_rng(rounds), 6
+    place = np.tile(np.arange(n) // size, (rounds, 1))
+    met = (place[:, :, None] == place[:, None]) & (np.triu(np.ones((n, n)), 1) > 0)
+    sample, agent, partner = np.nonzero(met)
+    utility = 10.0 * (agent + partner) + noisy * rng.normal(size=len(sample))
+    setting = Setting(
+        "semi-bandit", tuple(f"p{i}" for i in range(n)), tuple("abc"[: n // size]), True, (-90.0, 190.0), 0.0, None,
+        True, "up-to-1", "up-to-1", "ignore", "pairs", (1.0,), 0, value="average",
+    )  # fmt: skip
+    batch = Batch(
+        1, place[..., None] == np.arange(n // size), sample, place[sample, agent], agent, partner, utility, True
+    )
+    statistics = reduced(batch, np.zeros(rounds, dtype=np.int64), setting)
+    beliefs = beliefs_from(evidence_from(statistics.whole), symmetric=True)
+    drawn = np.array(beliefs.draws(np.random.default_rng(0), 64))
+    assert np.isfinite(drawn).all()
+    seen = met.any(axis=0)
+    mean = 10.0 * np.add.outer(np.arange(n), np.arange(n))
+    if rounds == 40:
+        assert np.allclose(beliefs.middle[0][seen], mean[seen], atol=3)
+
+
 def test_totals_with_shared_noise_weigh_as_generalised_least_squares_does():
     rng = np.random.default_rng(5)
     design, got = rng.normal(size=(7, 4)), rng.normal(size=7)

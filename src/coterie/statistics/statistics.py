@@ -284,6 +284,8 @@ class Statistics:
         Clues are left out: they are partly floats, which depend on the order of summation, and statistics
         that were made without them give the same results. So is how often agents were there, which says whom a
         certificate is about, and the value that the log suggests, which says what is asked of the same estimates.
+        What teams and rounds got as a whole are floats too, which older files lack: no certificate looks at them, and
+        what is expected does.
         """
         return _digest(replace(self.setting, value="total").to_json(), self._arrays())
 
