@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from coterie import Log
+from coterie.certificates.from_statistics import evidence_from
+from coterie.learn.beliefs import beliefs_from
 from coterie.statistics.noise import with_noise
 from coterie.statistics.shared import MOST_EDGES, can_share, edge_of, n_edges
 from coterie.statistics.statistics import Statistics
@@ -82,3 +84,16 @@ def test_they_are_the_same_whatever_is_independent_and_none_where_there_are_too_
     many = replace(statistics.setting, agents=tuple(f"p{i:03}" for i in range(MOST_EDGES)))
     assert can_share(statistics.setting, 100)
     assert not can_share(many, 100)
+
+
+@pytest.mark.parametrize("newcomers", [1, 12])
+def test_newcomers_change_nothing_that_is_expected_of_others(newcomers):
+    log, _ = rated(4, rounds=12)
+    statistics = made(log)
+    wider = statistics.with_agents([f"q{i:02}" for i in range(newcomers)])
+    n, middles = len(statistics.agents), []
+    for one in (statistics, wider):
+        assert one.whole.shared
+        middles.append(beliefs_from(evidence_from(one.whole), symmetric=False).middle[:, :n, :n])
+    assert n_edges(wider.setting) > MOST_EDGES or newcomers == 1
+    assert np.allclose(*middles)

@@ -19,6 +19,9 @@ from coterie.statistics.setting import Setting, positions
 MOST_EDGES = 250
 """The matrices are not made for more edges: to look for luck among them would take seconds."""
 
+MOST_WIDER = 600
+"""Newcomers, of whom nothing was seen, are added for up to so many: what is expected of the others stays as it was."""
+
 MOST_ROWS = 100_000
 """Nor of more rows: so much is known then that there is little luck in it."""
 
@@ -123,7 +126,7 @@ def both(ours: Shared, theirs: Shared) -> Shared:
 
 def relabelled(shared: Shared, old: Setting, new: Setting) -> Shared:
     """Return the same sums among the names of a wider setting; none where that has too many edges."""
-    if not shared or n_edges(new) > MOST_EDGES:
+    if not shared or n_edges(new) > MOST_WIDER:
         return ()
     if (old.agents, old.coalitions) == (new.agents, new.coalitions):
         return shared
