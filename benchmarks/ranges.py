@@ -9,6 +9,10 @@ noise, and within the scale of -50 to 50; of scores the scale is declared that t
 start` does, which pairs may exceed. Teams are then chosen by what is expected of them (exchanges of two people while
 that pays), their ranges are told by the function that tells those of `coterie learn`, and judged by the truth. A bias
 is what is expected less what is true, in widths of the range.
+
+In worlds "rooms", "days" and "places" tasks of teams are not equally hard: each time anew, the same for all teams of a
+round, or by the name of the team, which is read as saying nothing. In "steady" ones half of all rounds have the teams
+of the last, which are today's.
 """
 
 import argparse
@@ -17,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 from multiprocessing import Pool
+from typing import Literal
 
 import numpy as np
 
@@ -25,8 +30,9 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.learn.beliefs import beliefs_from
 from coterie.learn.options import Likely, Terms, by_lot, likely_values
 from coterie.learn.wishes import wishes_about
+from coterie.statistics.dependence import LEAST_SAMPLES
 from coterie.statistics.in_memory import Batch, reduced
-from coterie.statistics.setting import Setting
+from coterie.statistics.setting import Noise, Setting
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.team_scores import ScoreSums
 from coterie.statistics.total_statistics import TotalStatistics
@@ -35,6 +41,7 @@ from harness import record, table
 
 PEOPLE, LIMIT = 12, 50.0
 SIZES = {"scores": 3, "totals": 4, "symmetric": 4, "ratings": 4}
+PAIRS = ("symmetric", "ratings")
 RANGES = ("all teams", "each team", "each person", "whoever has least", "against today", "against lots")
 
 
@@ -46,11 +53,36 @@ class World:
     person: float
     pair: float
     noise: float
-    skewed: bool = False
+    shape: Literal["bell", "skewed", "tails"] = "bell"
+    """Of the noise; tails are those of Student's t with 3 degrees of freedom."""
+    rooms: float = 0.0
+    """The standard deviation of what all pairs of a team get more in a round, as its task was easier."""
+    days: float = 0.0
+    """The same of all teams of a round."""
+    places: float = 0.0
+    """The same of all teams of a name, which stays as it is."""
+    steady: float = 0.0
+    """The share of rounds in which teams are those of today."""
 
     def noises(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Draw noise."""
-        return self.noise * (rng.exponential(size=shape) - 1 if self.skewed else rng.normal(size=shape))
+        if self.shape == "skewed":
+            return self.noise * (rng.exponential(size=shape) - 1)
+        if self.shape == "tails":
+            return self.noise / 3**0.5 * rng.standard_t(3, size=shape)
+        return self.noise * rng.normal(size=shape)
+
+    def ease(self, rng: np.random.Generator, rounds: int, teams: int) -> FloatArray:
+        """Draw how much easier than others the task of each team is in each round, (rounds, teams)."""
+        found = np.zeros((rounds, teams))
+        for spread, shape in ((self.rooms, (rounds, teams)), (self.days, (rounds, 1))):
+            if spread:
+                found += spread * rng.normal(size=shape)
+        return found
+
+    def always(self, rng: np.random.Generator, teams: int) -> FloatArray:
+        """Draw the same of the names of teams, (teams,)."""
+        return self.places * rng.normal(size=teams) if self.places else np.zeros(teams)
 
 
 def from_the_prior(rng: np.random.Generator) -> World:
@@ -68,8 +100,15 @@ WORLDS: dict[str, Callable[[np.random.Generator], World]] = {
     "low": lambda _: World(-35, 4, 6, 6),
     "people": lambda _: World(5, 8, 0.5, 8),
     "pairs": lambda _: World(5, 0.5, 12, 6),
-    "skewed": lambda _: World(5, 5, 7, 7, skewed=True),
+    "skewed": lambda _: World(5, 5, 7, 7, "skewed"),
     "noise": lambda _: World(5, 1, 1.5, 10),
+    "plain": lambda _: World(5, 4, 6, 7),
+    "tails": lambda _: World(5, 4, 6, 7, "tails"),
+    "rooms": lambda _: World(5, 4, 6, 5, rooms=5),
+    "days": lambda _: World(5, 4, 6, 5, days=5),
+    "places": lambda _: World(5, 4, 6, 5, places=5),
+    "steady": lambda _: World(5, 4, 6, 7, steady=0.5),
+    "steady rooms": lambda _: World(5, 4, 6, 5, rooms=5, steady=0.5),
 }
 
 
@@ -108,13 +147,19 @@ def drawn(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tup
         of_rated, pair = of_raters, np.triu(pair, 1) + np.triu(pair, 1).T
     means = world.level + of_raters[:, None] + of_rated + pair
     place = np.stack([rng.permutation(np.arange(n) // size) for _ in range(rounds)])
+    if world.steady:
+        place[rng.random(rounds) < world.steady] = place[-1]
+    ease, always = world.ease(rng, rounds, n // size), world.always(rng, n // size)
+    ease += always
     joined = place[..., None] == np.arange(n // size)
     scale = (-LIMIT, LIMIT)
     if kind == "scores":
         scores = team_scores(means, joined)
-        scores = np.clip(scores + world.noises(rng, scores.shape), -LIMIT, LIMIT)
+        scores = np.clip(scores + ease + world.noises(rng, scores.shape), -LIMIT, LIMIT)
         scale = (10 * float(np.floor(scores.min() / 10)), 10 * float(np.ceil(scores.max() / 10)))
-    setting = setting_of(kind, scale)
+    # As `learn` takes it: a test finds that outcomes go together, unless rounds are too few for it.
+    together = kind in PAIRS and (rounds < LEAST_SAMPLES or bool(world.rooms or world.days))
+    setting = setting_of(kind, scale, together=together)
     if kind == "scores":
         statistics = of_scores(scores, joined, setting)
     else:
@@ -122,22 +167,25 @@ def drawn(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tup
             np.triu(np.ones((n, n)), 1) > 0 if symmetric else ~np.eye(n, dtype=bool)
         )
         sample, agent, partner = np.nonzero(met)
-        utility = np.clip(means[agent, partner] + world.noises(rng, agent.shape), -LIMIT, LIMIT)
+        easier = ease[sample, place[sample, agent]]
+        utility = np.clip(means[agent, partner] + easier + world.noises(rng, agent.shape), -LIMIT, LIMIT)
         batch = Batch(1, joined, sample, place[sample, agent], agent, partner, utility, symmetric)
         statistics = reduced(batch, np.zeros(rounds, dtype=np.int64), setting, joint=kind == "totals")
-    noise = world.noises(np.random.default_rng(0), (1000,))
+    others = np.random.default_rng(0)
+    noise = world.noises(others, (1000,)) + world.ease(others, 1000, 1)[:, 0]
+    means = means + always.mean()  # of all teams together, whoever is in which
     return statistics, Truth(kind, means, noise - noise.mean(), setting.neutral), joined[-1]
 
 
-def setting_of(kind: str, scale: tuple[float, float]) -> Setting:
+def setting_of(kind: str, scale: tuple[float, float], *, together: bool = False) -> Setting:
     """Return how a log is read; scores are counted from the lower end of their scale."""
     names = tuple(f"p{i:02}" for i in range(PEOPLE))
     teams = tuple(str(l + 1) for l in range(PEOPLE // SIZES[kind]))
-    is_scores, is_pairs = kind == "scores", kind in {"symmetric", "ratings"}
+    is_scores, is_pairs = kind == "scores", kind in PAIRS
+    noise: Noise = "samples" if is_scores or together else "pairs"
     return Setting(
         "semi-bandit" if is_pairs else "bandit", names, teams, kind != "ratings", scale, scale[0] if is_scores else 0.0,
-        None, True, "up-to-1", "up-to-1", "ignore", "samples" if is_scores else "pairs", (1.0,), 0, of_teams=is_scores,
-        value="average",
+        None, True, "up-to-1", "up-to-1", "ignore", noise, (1.0,), 0, of_teams=is_scores, value="average",
     )  # fmt: skip
 
 
@@ -242,6 +290,7 @@ def main() -> None:
     parser.add_argument("--worlds", nargs="+", default=list(WORLDS))
     parser.add_argument("--rounds", nargs="+", type=int, default=[5, 40])
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--title", help="of the section of RESULTS.md, where not all worlds and kinds are asked for")
     options = parser.parse_args()
     rows = []
     with Pool(options.processes) as pool:
@@ -256,8 +305,11 @@ def main() -> None:
             rows.append([kind, rounds, "all of them", *told(every)])
     text = table(["recorded", "rounds", "world", *RANGES], rows)
     text += "\n\nHow often 80 % ranges hold, the bias in widths of the range, and the mean width."
-    if options.worlds == list(WORLDS) and options.kinds == list(SIZES):
-        record("Ranges", f"python benchmarks/ranges.py --logs {options.logs}", text)
+    if options.title or (options.worlds == list(WORLDS) and options.kinds == list(SIZES)):
+        asked = f"--logs {options.logs}"
+        for name in ("kinds", "worlds") if options.title else ():
+            asked += f" --{name} " + " ".join(f'"{one}"' if " " in one else one for one in getattr(options, name))
+        record(options.title or "Ranges", f"python benchmarks/ranges.py {asked}", text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ from coterie.cli.result_text import card
 from coterie.game.rules import Rules
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.summary import people_rows, shown_value
+from coterie.learn.worth import worth
 from coterie.report import report_html
+from coterie.report.knowledge import Knowledge
 from coterie.simulate import Simulation
 from coterie.words import signed
 
@@ -36,11 +38,11 @@ def deviations(game, learner, i):
 
 
 @pytest.mark.parametrize("value", ["total", "average"])
-@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
-def test_one_estimate_everywhere(tmp_path, feedback, value):
+@pytest.mark.parametrize(("feedback", "rounds"), [("semi-bandit", 12), ("semi-bandit", 60), ("bandit", 12)])
+def test_one_estimate_everywhere(tmp_path, feedback, rounds, value):
     """What people get adds up to what is expected of the teams, never leaves the scale, and certify says the same."""
     source = Simulation.draw(9, 3, np.random.default_rng(5), actions_per_agent=7)
-    source.write_log(tmp_path / "log", 12, feedback=feedback)
+    source.write_log(tmp_path / "log", rounds, feedback=feedback)
     learner = StableLearner(rules={"team_size": "3", "per_person": 1}, value=value).fit(tmp_path / "log")
     result = learner.result_
     values = dict(zip(learner.game_.agents, learner.game_.values(result.strategy), strict=True))
@@ -51,8 +53,13 @@ def test_one_estimate_everywhere(tmp_path, feedback, value):
     assert all(partners * low - 1e-9 <= one <= partners * high + 1e-9 for one in values.values())
     for agent in learner.game_.agents:
         assert learner.explain(agent).value == pytest.approx(values[agent])
-    again = coterie.certify(tmp_path / "log", result)
+    again = coterie.certify(tmp_path / "log", result)  # by more samples than learn it chooses what is independent
     assert again.estimate.utility == pytest.approx(values)
+    each = worth(tmp_path / "log", result.strategy, value=value).people
+    assert {agent: one.expected for agent, one in each.items()} == pytest.approx(values)
+    known = Knowledge.of(result, learner.statistics_)
+    game = known.evidence.unknowns.game(known.expected, learner.statistics_.setting.actions, *known.evidence.names)
+    assert game.valued(value).values(result.strategy) == pytest.approx(list(values.values()))
 
 
 def test_what_is_expected_is_within_what_is_sure():

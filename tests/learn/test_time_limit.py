@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.estimate import posterior
+from coterie.estimate import posterior, total_posterior
 from coterie.learn import options, teams
 from coterie.learn.summary import cut_short
 from coterie.report import report_html
@@ -107,22 +107,28 @@ def test_a_search_that_is_cut_short_promises_no_more(firm, cut, bandit):
         assert ("Stopped early" in result._repr_html_()) == says
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("size", ["TIMED", "LARGE"])
 @pytest.mark.parametrize("cut", ["", "time", "interrupted"])
-def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, cut, size):
+def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, cut, size, shared):
+    """With what teams and rounds got as a whole, which so large a log lacks, as without."""
     taken, settled = [], []
-    step, others = posterior.PossibleMeans.step, posterior.PossibleMeans.others
+    kind = total_posterior.PossibleTotals if shared else posterior.PossibleMeans
+    step, others = kind.step, kind.others
 
     def counted(self, least):
         taken.append(self)
         return step(self, least)
 
-    def told(self, least):
-        settled.append(self)
-        return others(self, least)
+    def told(self, *how):
+        found = others(self, *how)
+        settled.extend(found)
+        return found
 
-    monkeypatch.setattr(posterior.PossibleMeans, "step", counted)
-    monkeypatch.setattr(posterior.PossibleMeans, "others", told)
+    monkeypatch.setattr(kind, "step", counted)
+    monkeypatch.setattr(kind, "others", told)
+    if not shared:
+        monkeypatch.setattr("coterie.statistics.shared.MOST_EDGES", 0)
     # A short log walks through variances instead, which is left to tests of the posterior.
     monkeypatch.setattr(posterior.PossibleMeans, "walked", lambda *_: ())
     for name in {"TIMED", size}:
@@ -134,7 +140,7 @@ def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, c
         assert not settled
         assert result.solver.status == cut
     else:
-        assert len(taken) > teams.SETTLING
+        assert len(taken) > (0 if shared else teams.SETTLING)
         assert settled
         assert result.solver.status == "optimal"
     low, high = result.options[0].expected_range

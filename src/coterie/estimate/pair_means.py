@@ -15,6 +15,7 @@ from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.statistics import pair_statistics
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
+from coterie.statistics.shared import Shared
 from coterie.sums import Sums, places_in
 from coterie.words import said
 
@@ -54,6 +55,8 @@ class PairEstimate:
     """None where pairs of one sample are taken to be independent."""
     symmetric: bool = True
     """Whether both orders of a pair are one unknown."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole, of a whole log: what is expected allows for luck that they share."""
 
     @classmethod
     def from_sums(
@@ -136,7 +139,7 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     if part.met is not None:
         moments = _with_unrecorded(moments, setting, part.met, listed)
     read = listed or unknowns_of(by_size=aware, pooled=pooled)
-    return PairEstimate(read, moments, bounds, n, k, noise, setting.symmetric)
+    return PairEstimate(read, moments, bounds, n, k, noise, setting.symmetric, part.shared)
 
 
 def is_listed(setting: Setting) -> bool:

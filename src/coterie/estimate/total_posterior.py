@@ -28,7 +28,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.estimate.effects import Cells, Variances
-from coterie.estimate.intervals import Bounds
+from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.posterior import (
     FEW,
     LEAST_SPREAD,
@@ -40,10 +40,13 @@ from coterie.estimate.posterior import (
     never,
     newton_step,
     slope_over,
+    variance_of_values,
+    within_pairs,
 )
 from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
-from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Ratios, drawn_ratios
+from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Left, Ratios, drawn_ratios
 from coterie.from_scipy import half_solved, solved
+from coterie.statistics.shared import Shared
 
 MOST_UNKNOWNS = 3500
 """Matrices of more unknowns are not made: they would take minutes, and gigabytes."""
@@ -85,6 +88,25 @@ class Told:
         squares = self.squares + centre * (centre * float(through.sum()) - 2 * float(self.moment.sum()))
         return replace(self, moment=self.moment - centre * through, squares=max(squares, 0.0))
 
+    def given(self, shared: FloatArray) -> "Told":
+        """Return what totals tell if their noise is not independent: B^+ b has covariance rho (1 + shared)."""
+        root, within = self.root
+        lower = square_root(np.eye(len(within)) + shared)
+        turned, totals = half_solved(lower, root.T).T, half_solved(lower, within)
+        found = replace(self, matrix=turned @ turned.T, moment=turned @ totals)
+        vars(found)["root"] = turned, totals  # the cached property
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Luck:
+    """What totals tell of teams, or of rounds, as a whole, all of whose pairs may be lucky at once."""
+
+    told: Told
+    """Of averages, weighted so that they have the variance of a total if luck is independent."""
+    terms: float
+    """By how many times its own variance luck adds to that of such an average."""
+
 
 def square_root(matrix: FloatArray) -> FloatArray:
     """Return L, lower triangular, with L L' a matrix that is positive but for rounding, or lifted by as little."""
@@ -109,6 +131,8 @@ class PossibleTotals:
     variances: Variances
     spread: float = 1.0
     """The mean square of the totals that `own` is of: what effects are judged by, see `prices`."""
+    luck: tuple[Luck, ...] = ()
+    """What noise totals may share."""
 
     # --- What is expected -----------------------------------------------------------------------------
 
@@ -314,14 +338,65 @@ class PossibleTotals:
             return np.asarray(root.T @ (prior @ root)), float(np.trace(prior)) / len(prior)
 
         kernels, weights = zip(*map(kernel, names), strict=True)
+        shared = self._shared
         always = np.eye(rank) + self.variances["centre"] / self.noise * kernel("centre")[0]
-        told = Ratios(kernels, np.array(weights), always, within, max(left, 0.0) + least * count, count)
+        strata, left = self._strata(shared, max(left, 0.0), count - rank), 0.0 if shared else max(left, 0.0)
+        told = Ratios(kernels, np.array(weights), always, within, left + least * count, count, shared, strata)
         now = np.array([self.variances[name] for name in names])
         found = []
         for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough, steps):
-            drawn = dict(zip(names, np.maximum(ratios * noise, least).tolist(), strict=True))
-            found.append(replace(self, variances={**self.variances, **drawn}, noise=max(noise, least)))
+            drawn = dict(zip(names, np.maximum(ratios[:parts] * noise, least).tolist(), strict=True))
+            together = sum(ratio * one for ratio, one in zip(ratios[parts:].tolist(), shared, strict=True))
+            heard = self.told.given(np.asarray(together)) if shared else self.told
+            found.append(replace(self, told=heard, variances={**self.variances, **drawn}, noise=max(noise, least)))
         return tuple(found)
+
+    @property
+    def _shared(self) -> list[FloatArray]:
+        """The covariance of B^+ b that each kind of luck of variance 1 makes."""
+        back = self._back
+        return [one.terms * (back.T @ (one.told.matrix @ back)) for one in self.luck]
+
+    @property
+    def _back(self) -> FloatArray:
+        """B^+': with B = U L that is U L^-1."""
+        root, _ = self.told.root
+        return np.asarray(root / np.square(root).sum(axis=0))
+
+    def _strata(self, shared: Sequence[FloatArray], left: float, spare: float) -> list[Left]:
+        """Return what no effect can explain: of rounds, of teams around their rounds, and of totals around teams.
+
+        P_a averages over teams, or rounds, which are averages of teams, and H fits. Residuals (1 - H) y of y with the
+        covariance 1 + sum of g_b t_b P_b have E |P_a (1 - H) y|^2 = tr(P_a (1 - H)) + sum of g_b t_b F_ab, F_ab =
+        tr((1 - H) P_a (1 - H) P_b) = K - 2 tr(H P) + tr(H P_a H P_b), P being that of rounds unless both are of teams.
+        """
+        if not shared:
+            return []
+        best = self._back @ self.told.root[1]
+        inner = [kernel / one.terms for kernel, one in zip(shared, self.luck, strict=True)]
+        traces = np.array([float(np.trace(one)) for one in inner])
+        counts, terms = np.array([one.told.count for one in self.luck]), np.array([one.terms for one in self.luck])
+        square = [
+            max(one.told.squares + float(best @ (one.told.matrix @ best - 2 * one.told.moment)), 0.0)
+            for one in self.luck
+        ]
+        many = range(len(inner))
+        both = np.array(
+            [
+                [counts[max(a, b)] - 2 * traces[max(a, b)] + float((inner[a] * inner[b]).sum()) for b in many]
+                for a in many
+            ]
+        )
+        # From the finest to the coarsest, each around the next.
+        squares, freedom = np.array([left, *square, 0.0]), np.array([spare, *(counts - traces), 0.0])
+        adds = np.vstack([counts - traces, both, np.zeros(len(inner))]) * terms
+        found = []
+        for a in range(len(inner) + 1):
+            free = freedom[a] - freedom[a + 1]
+            if free > 0.5:
+                added = np.maximum((adds[a] - adds[a + 1]) / free, 0.0)
+                found.append(Left(max(squares[a] - squares[a + 1], 0.0), free, added))
+        return found
 
     def _with(self, variances: FloatArray) -> "PossibleTotals":
         return replace(self, variances={**self.variances, **dict(zip(self.parts, variances.tolist(), strict=True))})
@@ -383,15 +458,63 @@ def means_left_by_totals(
     if by_size:
         often = np.diag(own.matrix)[place].sum(axis=(1, 2), keepdims=True)
         cells = replace(cells, slope=slope_over(np.where(often > 0, 1.0, np.inf)))
+    return _settled(cells, told, own, places, bounds, (), enough)
+
+
+def means_left_by_pairs(
+    moments: Moments, bounds: Bounds, shared: Shared, *, symmetric: bool, enough: Callable[[], bool] = never
+) -> MeansFromTotals:
+    """Return the same given values of pairs, each of which is a total of one unknown, where they may share noise."""
+    tables, n = moments.mean.shape[:2]
+    cells, place = _cells(n, tables, 1, symmetric=symmetric)
+    places = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(n))
+    variance = variance_of_values(moments, bounds.half_range)
+    within, _ = within_pairs(moments, variance, symmetric=symmetric)
+    usual = float(np.average(variance, weights=moments.count)) if moments.count.any() else 1.0
+    worth, mean = np.zeros(cells.mean.size), np.zeros(cells.mean.size)
+    off = ~np.eye(n, dtype=bool)
+    at = place[:, off, 0]
+    worth[at] = (moments.effective * usual / np.maximum(variance, 1e-300))[:, off]
+    mean[at] = moments.mean[:, off] - bounds.middle
+    count = float(moments.count.sum()) / (2 if symmetric else 1)
+    told = Told(np.diag(worth), worth * mean, usual * within + float(worth @ mean**2), count)
+    luck = _luck(shared, cells, bounds)
+    return _settled(cells, told, told, places, bounds, luck, enough)
+
+
+def _luck(shared: Shared, cells: Cells, bounds: Bounds) -> tuple[Luck, ...]:
+    """Return what averages of teams and of rounds tell."""
+    pairs, orders, tables, _ = cells.mean.shape
+    cell = np.arange(pairs * orders * tables).reshape(pairs, orders, tables).transpose(2, 1, 0).ravel()
+    found = []
+    for one in shared:
+        matrix, moment = np.empty_like(one.projections), np.empty_like(one.moments)
+        matrix[np.ix_(cell, cell)], moment[cell] = one.projections, one.moments
+        squares, count = one.scores.tolist()
+        told = Told(matrix, moment, squares, count).centred(bounds.middle)
+        found.append(Luck(told, float(one.projections.sum()) / max(count, 1.0)))
+    return tuple(found)
+
+
+def _settled(
+    cells: Cells,
+    told: Told,
+    own: Told,
+    places: tuple[IntArray, ...],
+    bounds: Bounds,
+    luck: tuple[Luck, ...],
+    enough: Callable[[], bool],
+) -> MeansFromTotals:
     all_of_it = float(own.matrix.sum())
     few = own.count < FEW
     centre = float(own.moment.sum()) / all_of_it if all_of_it > 0 else 0.0
     own, told = own.centred(centre), told.centred(centre)
+    luck = tuple(replace(one, told=one.told.centred(centre)) for one in luck)
     range_square = bounds.half_range**2
     # As a first idea, half of what totals differ by is noise.
     usual = range_square if few else min(own.squares / own.count / 2, range_square)
     spread = range_square / 3 if few else max(usual, LEAST_SPREAD * range_square)
-    empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, 2 * spread)
+    empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, 2 * spread, luck)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0 if few else range_square / 3})
     least = max(LEAST_SPREAD * range_square, 1e-9 * spread)
     found = start if few else start.settled(least, range_square, enough)

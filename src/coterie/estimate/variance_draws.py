@@ -40,8 +40,21 @@ STRIDE = 0.9
 PRIOR = 0.5
 """The parameter of the Dirichlet distribution that shares have a priori."""
 
+SHARED_FIRST = 0.1
+"""Noise that totals share starts with so much of the variance of what each has of its own."""
+
 LEAST_SHARE = 1e-3
 """Nothing starts with a smaller share of the spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What no effect can explain, of some combinations of totals."""
+
+    square: float
+    freedom: float
+    shared: FloatArray
+    """What each kind of shared noise adds to the variance of one of them, if its variance is that of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +70,19 @@ class Ratios:
     totals: FloatArray
     """w, shape (r,)."""
     left: float
-    """The square of what no effect can explain."""
+    """The square of what no effect can explain, at least what the least noise makes of it: without that, totals that
+    effects explain altogether would make the density grow beyond all bounds."""
     count: float
     """N, how many totals there are."""
+    shared: Sequence[FloatArray] = ()
+    """The covariance of w that each kind of noise makes which totals share, if its variance is that of their own."""
+    strata: Sequence["Left"] = ()
+    """Where there is such noise, what no effect can explain, beside `left`; `count` is of all of them."""
 
     def start(self, ratios: FloatArray) -> FloatArray:
         """Return logarithms of ratios that leave no part without a share."""
-        return np.asarray(np.log(np.maximum(ratios, LEAST_SHARE * self.count / self._traces)))
+        found = np.log(np.maximum(ratios, LEAST_SHARE * self.count / self._traces))
+        return np.append(found, np.full(len(self.shared), math.log(SHARED_FIRST)))
 
     def log_density(self, logs: FloatArray) -> tuple[float, float]:
         """Return the logarithm of the density at logarithms of ratios, and Q."""
@@ -73,16 +92,25 @@ class Ratios:
         if failed:  # noise that is nothing beside effects, to rounding
             return -math.inf, math.inf
         square = float(self.totals @ solution) + self.left
+        ratios, luck = ratios[: len(self.weights)], ratios[len(self.weights) :]
         parts, told = float(ratios @ self.weights), float(ratios @ self._traces)
-        by_part = sum(logs.tolist()) + self._log_weights - len(logs) * math.log(parts)
-        by_share = by_part + math.log(self.count * told / (self.count + told) ** 2)
+        by_part = sum(logs[: len(ratios)].tolist()) + self._log_weights - len(ratios) * math.log(parts)
+        by_share = by_part + math.log(self.count) + math.log(told) - 2 * math.log(self.count + told)
         size = float(np.add.reduce(np.log(lower.diagonal())))
+        if self.shared:
+            by_share += float(logs[len(ratios) :].sum()) - (len(luck) + 1) * math.log(1 + float(luck.sum()))
+            for one in self.strata:
+                larger = 1 + float(luck @ one.shared)
+                square += one.square / larger
+                size += one.freedom / 2 * math.log(larger)
         return PRIOR * by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
 
     @cached_property
     def _layers(self) -> FloatArray:
         """All that C is a sum of, a row each: every step of a walk needs C, and one product is quickest."""
-        return np.stack([*self.kernels, self.always]).reshape(len(self.kernels) + 1, -1)
+        return np.stack([*self.kernels, *self.shared, self.always]).reshape(
+            len(self.kernels) + len(self.shared) + 1, -1
+        )
 
     @cached_property
     def _log_weights(self) -> float:

@@ -16,7 +16,7 @@ from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.posterior import LEAST_SPREAD, means_left_possible, never
 from coterie.estimate.seen_pairs import drawn_together
-from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
+from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_pairs, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.threads import one_thread
@@ -67,6 +67,7 @@ def beliefs_from(
 ) -> Beliefs:
     """Return what a log leaves possible; how much effects vary is looked for until `enough` says so.
 
+    Where the log shows luck that teams or rounds of ratings share, it is told from what pairs are worth.
     Where time `is_short`, totals of very many unknowns have the regression alone.
     """
     bounds = evidence.bounds
@@ -74,6 +75,13 @@ def beliefs_from(
     def within(values: FloatArray) -> FloatArray:
         found = np.clip(values, bounds.low, bounds.high)
         found[:, range(found.shape[1]), range(found.shape[1])] = 0.0  # nobody is worth anything to themselves
+        return found
+
+    def unknowns_of_pairs(own: list[FloatArray]) -> FloatArray:
+        n = len(own)
+        found = np.zeros((len(own[0]) // (n - 1), n, n))
+        for i, values in enumerate(own):
+            found[:, i, np.arange(n) != i] = values.reshape(len(found), n - 1)
         return found
 
     if isinstance(evidence, PairEvidence):
@@ -85,6 +93,14 @@ def beliefs_from(
             return Beliefs(evidence, evidence.values, None)
         if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
             return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
+        if evidence.estimate.shared:
+            told = means_left_by_pairs(moments, bounds, evidence.estimate.shared, symmetric=symmetric, enough=enough)
+            if told.others or enough():
+                return Beliefs(
+                    evidence,
+                    within(unknowns_of_pairs(told.middle)),
+                    lambda rng, number: within(unknowns_of_pairs(told.draw(rng, number))),
+                )
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         if moments.count.size > DRAWN_CELLS:
             return Beliefs(evidence, within(possible.middle), None)

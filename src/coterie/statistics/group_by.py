@@ -136,6 +136,11 @@ def pair_rows(
     )
 
 
+def rated_rows(pairs: str) -> str:
+    """Return what pairs got, those of each sample next to each other."""
+    return f"SELECT sample, coalition, agent, partner, utility FROM {pairs} ORDER BY sample"
+
+
 def total_rows(members: str, totals: str, which: str, least: int = 0) -> str:
     """Return the memberships and totals of each sample next to each other, from part `least` on.
 

@@ -17,6 +17,7 @@ from coterie.statistics.fixed_point import FIXED_BITS, fixed_points
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import Division
 from coterie.statistics.setting import Setting
+from coterie.statistics.shared import Shared, SharedSums, can_share
 from coterie.statistics.statistics import Statistics
 from coterie.sums import Sums
 
@@ -113,7 +114,16 @@ def reduced(
             for p in range(len(counts))
         ),
         attendance=attendance,
+        shared=_shared(batch, setting),
     )  # fmt: skip
+
+
+def _shared(batch: Batch, setting: Setting) -> Shared:
+    if not can_share(setting, len(batch.sample)):
+        return ()
+    found = SharedSums(setting)
+    found.add(batch.sample, batch.coalition, batch.agent, batch.partner, batch.utility)
+    return found.result()
 
 
 def _all_meetings(batch: Batch) -> Batch:

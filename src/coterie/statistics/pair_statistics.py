@@ -18,6 +18,8 @@ from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import embedded, filled_up, packed_length, unpacked, unpacked_part, used_length
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
+from coterie.statistics.shared import Shared, both
+from coterie.statistics.shared import relabelled as relabelled_groups
 from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
 from coterie.sums import Sums, added, carried, multiplied
 from coterie.words import said
@@ -53,6 +55,8 @@ class PairStatistics:
     clusters: Sums | None = None
     """With `noise="samples"` and where they fit: keys (group of samples, coalition, agent, partner[, size]), values
     count and total. Certificates do not need them."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole: of a whole log, see `Statistics.whole`; parts do not have it."""
 
     def __post_init__(self) -> None:
         # Sums of squares come in parts of any size, from engines, additions and older files; here they have one form.
@@ -248,10 +252,10 @@ class PairStatistics:
     def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
-        both = None
+        found = None
         if ours.together is not None and theirs.together is not None:
             used = max(ours.together.shape[1], theirs.together.shape[1])
-            both = added(filled_up(ours.together, used), filled_up(theirs.together, used))
+            found = added(filled_up(ours.together, used), filled_up(theirs.together, used))
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -261,9 +265,10 @@ class PairStatistics:
             self.n_samples + other.n_samples,
             ours.entries + theirs.entries,
             ours.teams + theirs.teams,
-            both,
+            found,
             met,
             clusters,
+            both(ours.shared, theirs.shared),
         )
 
     def repeated(self, times: int) -> "PairStatistics":
@@ -276,6 +281,7 @@ class PairStatistics:
             together=None if self.together is None else multiplied(self.together, times),
             met=None if self.met is None else self.met.times(times),
             clusters=None if self.clusters is None else self.clusters.times(times),
+            shared=tuple(one.times(times) for one in self.shared),
         )
 
     def relabelled(self, setting: Setting) -> "PairStatistics":
@@ -283,6 +289,7 @@ class PairStatistics:
         names = (self.setting.agents, self.setting.coalitions)
         if names == (setting.agents, setting.coalitions):
             return replace(self, setting=setting)
+        shared = relabelled_groups(self.shared, self.setting, setting)
         agents = positions(self.setting.agents, setting.agents)
         tables = None if setting.pool_coalitions else positions(self.setting.coalitions, setting.coalitions)
         entries, met = (
@@ -298,7 +305,7 @@ class PairStatistics:
             moved = _moved(clusters.keys[:, 1:], agents, tables, symmetric=setting.symmetric)
             clusters = Sums.collect(np.column_stack([clusters.keys[:, 0], moved]), clusters.values)
         teams = self.teams.relabelled([tables, None])
-        return PairStatistics(setting, self.n_samples, entries, teams, together, met, clusters)
+        return PairStatistics(setting, self.n_samples, entries, teams, together, met, clusters, shared)
 
     def arrays(self) -> dict[str, Any]:
         """Return everything that makes up the statistics, apart from the setting."""

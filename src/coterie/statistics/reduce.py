@@ -32,6 +32,7 @@ from coterie.statistics.packed import packed_positions
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
+from coterie.statistics.shared import Shared, SharedSums, can_share
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.team_scores import ScoreSums
@@ -94,10 +95,10 @@ def reduce_log(
         reduced, by_size, by_order = reduce_pairs_and_sizes(task)
     else:
         reduced, by_order = reduce_pairs(task)
-    attendance = _attendance(task)
+    attendance, shared = _attendance(task), _shared(task)
     if not clues:
         few = Clues(decisive=decisive, called=log.called) if decisive is not None or log.called else NO_CLUES
-        return Statistics(setting, reduced, few, attendance)
+        return Statistics(setting, reduced, few, attendance, shared)
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and noise != "samples":
@@ -113,7 +114,7 @@ def reduce_log(
         log.samples.period, not_seen_lately(log, attendance), log.options["totals"] if log.feedback == "bandit" else "",
         log.called,
     )  # fmt: skip
-    return Statistics(setting, reduced, kept, attendance)
+    return Statistics(setting, reduced, kept, attendance, shared)
 
 
 def _chosen_noise(
@@ -508,6 +509,20 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
                 numbers(rows["size"]) if setting.sizes == "aware" else None,
             )  # fmt: skip
     return found.parts
+
+
+def _shared(task: Reduction) -> Shared:
+    """Return what teams and rounds of ratings got as a whole, where it is to be known."""
+    if not can_share(task.setting, task.rows):
+        return ()
+    found = SharedSums(task.setting)
+    for batch in whole_samples(task.engine.stream(group_by.rated_rows(task.ratings))):
+        rows = batch.rows
+        found.add(
+            batch.sample, _labels(task, rows["coalition"].combine_chunks()), task.agents(rows["agent"]),
+            task.agents(rows["partner"]), doubles(rows["utility"]),
+        )  # fmt: skip
+    return found.result()
 
 
 def _pieces(task: Reduction) -> list[str | None]:

@@ -28,6 +28,7 @@ from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes, positions
+from coterie.statistics.shared import Shared, arrays_of, both, can_share, from_arrays, relabelled
 from coterie.statistics.sound import sound
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import added
@@ -56,6 +57,8 @@ class Statistics:
     """What tests of assumptions need."""
     attendance: IntArray | None = None
     """In how many samples each agent was a member of something; None in older files."""
+    shared: Shared = ()
+    """What teams and rounds got as a whole, of all parts; no certificate looks at it."""
 
     @classmethod
     def of(
@@ -183,7 +186,8 @@ class Statistics:
     @cached_property
     def whole(self) -> PartStatistics:
         """The statistics of all parts together."""
-        return self._together(self.parts)
+        found = self._together(self.parts)
+        return replace(found, shared=self.shared) if isinstance(found, PairStatistics) else found
 
     @property
     def learning_parts(self) -> tuple[PartStatistics, ...]:
@@ -226,14 +230,17 @@ class Statistics:
 
         if not isinstance(other, Statistics):
             return NotImplemented
-        both = agreeing(self, other)
-        setting = both[0].setting.merged(both[1].setting)
-        pairs = zip(*(one.parts for one in both), strict=True)
+        logs = agreeing(self, other)
+        setting = logs[0].setting.merged(logs[1].setting)
+        pairs = zip(*(one.parts for one in logs), strict=True)
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)
-        complete = all(len(one.clues.samples) == one.n_samples for one in both)
-        clues, more = (one.clues.relabelled(one.setting, setting) for one in both)
-        attendance = _added(*both, setting)
-        return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance)
+        complete = all(len(one.clues.samples) == one.n_samples for one in logs)
+        clues, more = (one.clues.relabelled(one.setting, setting) for one in logs)
+        attendance = _added(*logs, setting)
+        shared: Shared = ()
+        if can_share(setting, self.rows + other.rows):  # as if both had been one log
+            shared = both(*(relabelled(one.shared, one.setting, setting) for one in logs))
+        return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance, shared)
 
     def with_agents(self, names: Sequence[str]) -> "Statistics":
         """Return the same statistics among more agents, of whom nothing was seen; they may do what anybody may."""
@@ -247,7 +254,8 @@ class Statistics:
         if self.attendance is not None:
             attendance = np.concatenate([self.attendance, np.zeros(len(names), dtype=np.int64)])
         parts = tuple(part.relabelled(setting) for part in self.parts)
-        return Statistics(setting, parts, self.clues.relabelled(old, setting), attendance)
+        shared = relabelled(self.shared, old, setting)
+        return Statistics(setting, parts, self.clues.relabelled(old, setting), attendance, shared)
 
     def seen_less(self, min_samples: int) -> tuple[int, ...]:
         """Return the agents who were members in fewer than so many samples.
@@ -276,6 +284,8 @@ class Statistics:
         Clues are left out: they are partly floats, which depend on the order of summation, and statistics
         that were made without them give the same results. So is how often agents were there, which says whom a
         certificate is about, and the value that the log suggests, which says what is asked of the same estimates.
+        What teams and rounds got as a whole are floats too, which older files lack: no certificate looks at them, and
+        what is expected does.
         """
         return _digest(replace(self.setting, value="total").to_json(), self._arrays())
 
@@ -304,7 +314,7 @@ class Statistics:
         """Write everything to one file, which appears whole or not at all."""
         ordered = () if self.clues.by_order is None else (self.clues.by_order,)
         arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | dict(_named(_ORDERED, ordered))
-        arrays |= self.clues.arrays()
+        arrays |= self.clues.arrays() | arrays_of(self.shared)
         if self.attendance is not None:
             arrays |= {"attendance": self.attendance}
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
@@ -361,7 +371,7 @@ class Statistics:
         attendance = arrays.get("attendance")
         if attendance is not None:
             sound(attendance, "attendance", (setting.n_agents,), 0)
-        return cls(setting, parts, kept, attendance)
+        return cls(setting, parts, kept, attendance, from_arrays(setting, arrays))
 
     def __repr__(self) -> str:
         setting = self.setting
