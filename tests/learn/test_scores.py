@@ -181,5 +181,5 @@ def test_what_is_told_first_adds_up(learnt):
 
 def test_of_totals_it_is_told_how_often_ranges_held_in_simulations(learnt):
     _, result = learnt
-    assert ranges_held(result).startswith("of scores such ranges held 65 to 90 times in 100")
+    assert ranges_held(result).startswith("such ranges of scores held 65 to 90 times in 100")
     assert ranges_held(replace(result, data=replace(result.data, feedback="semi-bandit"))) == ""

@@ -118,7 +118,7 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     ],
 )
 def test_a_recommendation_never_looks_beaten_for_want_of_decimals(few, other, shown):
-    first = replace(few.result.options[0], expected_value=0.104)
+    first = replace(few.result.options[0], expected_value=0.104, expected_range=(-0.5, 0.5))
     rival = replace(first, label="fairest", expected_value=other, expected_least=first.expected_least + 1)
     rows = option_rows(replace(few.result, options=(first, rival)))
     assert [row[1] for row in rows[1:]] == shown

@@ -10,8 +10,9 @@ from coterie import Log
 from coterie.certificates.from_statistics import evidence_from
 from coterie.learn.beliefs import beliefs_from
 from coterie.statistics.noise import with_noise
-from coterie.statistics.shared import MOST_EDGES, can_share, edge_of, n_edges
+from coterie.statistics.shared import MOST_EDGES, can_share, edge_of, n_edges, tell_luck
 from coterie.statistics.statistics import Statistics
+from coterie.statistics.total_statistics import JointSums
 
 
 def rated(seed, *, rounds=4, people=6, first=0, symmetric=False):
@@ -97,3 +98,13 @@ def test_newcomers_change_nothing_that_is_expected_of_others(newcomers):
         middles.append(beliefs_from(evidence_from(one.whole), symmetric=False).middle[:, :n, :n])
     assert n_edges(wider.setting) > MOST_EDGES or newcomers == 1
     assert np.allclose(*middles)
+
+
+def test_luck_of_teams_is_told_only_where_rounds_had_several():
+    def sums(teams, rounds):
+        return tuple(JointSums(np.eye(1), np.ones(1), np.array([1.0, each, each])) for each in (teams, rounds))
+
+    assert tell_luck(sums(20, 10))
+    assert not tell_luck(sums(19, 10))
+    assert not tell_luck(sums(0, 0))
+    assert not tell_luck(())

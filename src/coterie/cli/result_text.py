@@ -214,7 +214,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details
     yield from wrapped(what_is_sure(result), "", "")
     if (known := result.among_known()) and not result.says_nothing:
         yield from wrapped(printable(known), "", "")
-    yield f"({_made_of(result, timed=timed, details=details)})"
+    yield from wrapped(f"({_made_of(result, timed=timed, details=details)})", "", "")
     if details or result.solver.status == "given":  # of teams that were given the promise is the answer
         yield from _proof(result)
     if target_gap is not None:

@@ -19,6 +19,7 @@ from coterie.estimate.seen_pairs import drawn_together
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_pairs, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
+from coterie.statistics.shared import tell_luck
 from coterie.threads import one_thread
 
 DRAWN_CELLS = 1_000_000
@@ -93,7 +94,7 @@ def beliefs_from(
             return Beliefs(evidence, evidence.values, None)
         if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
             return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
-        if evidence.estimate.shared:
+        if tell_luck(evidence.estimate.shared):
             told = means_left_by_pairs(moments, bounds, evidence.estimate.shared, symmetric=symmetric, enough=enough)
             if told.others or enough():
                 return Beliefs(

@@ -74,7 +74,7 @@ def ranges_held(result: Result) -> str:
         return ""
     least, most = (65, 90) if tells_scores(result) else (50, 90)
     what = "scores" if tells_scores(result) else "people's totals"
-    return f"of {what} such ranges held {least} to {most} times in 100 where the truth was known, as simulated"
+    return f"such ranges of {what} held {least} to {most} times in 100 in simulated tables"
 
 
 def against_today(result: Result) -> str:

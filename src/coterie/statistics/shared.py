@@ -109,6 +109,18 @@ class SharedSums:
         return tuple(GroupSums(*sums) for sums in self._sums)
 
 
+TEAMS_A_ROUND = 2
+"""In so many teams a round people must have been on average: one cannot tell its luck from that of its round."""
+
+
+def tell_luck(shared: Shared) -> bool:
+    """Return whether the sums tell luck that teams share from what pairs are worth."""
+    if not shared:
+        return False
+    teams, rounds = (0.0 if one.scores is None else float(one.scores[1]) for one in shared)
+    return teams >= TEAMS_A_ROUND * rounds > 0
+
+
 def can_share(setting: Setting, rows: int) -> bool:
     """Return whether the sums are made: of ratings, where they are affordable.
 
