@@ -222,3 +222,31 @@ def test_teams_may_be_listed_as_the_log_lists_them(tmp_path):
     path = tmp_path / "plan.csv"
     path.write_text('Wo;Wir waren\nA;"Ada, Bo"\nB;"Cy, Dee"\n')
     assert read_strategy_content(path, called) == {"actions": {"Ada": ["A"], "Bo": ["A"], "Cy": ["B"], "Dee": ["B"]}}
+
+
+KNOWN = ["Aïcha", "Björn", "Chiara", "Dee", "Lee, Ann"]
+
+
+@pytest.mark.parametrize("cell", ["Aïcha, Björn, Zed", "aicha & Björn and Zed", "Aïcha;Björn|Zed", "Aïcha/Björn/Zed"])
+@pytest.mark.parametrize("header", ["Who", "Members", "Names"])
+def test_a_cell_that_splits_into_known_names_lists_them(tmp_path, header, cell):
+    path = workbook(tmp_path / "today.xlsx", {"Now": [["Shift", header], ["Early", cell], ["Late", "Dee"]]})
+    found = read_strategy_content(path, known=KNOWN)["actions"]
+    assert [where for _, where in found.items()] == [["Early"]] * 3 + [["Late"]]
+    assert [name.casefold().replace("ï", "i") for name in found] == ["aicha", "björn", "zed", "dee"]
+    assert read_staff(path, known=KNOWN).staff == tuple(found)
+
+
+def test_names_that_hold_separators_stay_whole_where_they_are_known(tmp_path):
+    rows = [["Team", "Members"], ["Law", "Lee, Ann & Dee"], ["Sea", "Lee, Ann"], ["Sea", "Björn"]]
+    path = workbook(tmp_path / "today.xlsx", {"Now": rows})
+    places = {"Lee, Ann": ["Law", "Sea"], "Dee": ["Law"], "Björn": ["Sea"]}
+    assert read_strategy_content(path, known=KNOWN) == {"actions": places}
+
+
+def test_the_staff_may_be_teams_with_their_members(tmp_path):
+    rows = [["Team", "Site", "Members"], ["Law", "Ulm", "Ada & Bo"], ["Sea", "Ulm", "Bo & Cy"], ["Art", "Bonn", "Dee"]]
+    rules = read_staff(workbook(tmp_path / "staff.xlsx", {"Now": rows}))
+    assert rules.staff == ("Ada", "Bo", "Cy", "Dee")
+    assert rules.labels["Ada"] == {"Team": "Law", "Site": "Ulm"}
+    assert rules.labels["Bo"] == {"Site": "Ulm"}

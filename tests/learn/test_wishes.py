@@ -130,3 +130,12 @@ def test_whoever_is_in_several_teams_today_is_told_where_hardly_anybody_is():
     for usual in (today, today | {name: ["Porte", "Mur"] for name in people[:2]}):
         _, wishes = wishes_about(pooled(people), today=usual)
         assert not any("several" in note for note in wishes.notes)
+
+
+def test_teams_listed_in_cells_of_any_column_are_people_of_the_log(statistics, tmp_path):
+    (tmp_path / "today.csv").write_text('Shift,Who\nX,"Ann Lee, Anna Poe, Bo Ray, Zed"\nX,Cy Fox\n', encoding="utf-8")
+    with pytest.raises(coterie.InputError, match=r"^.*the log does not know: 'Zed'; whoever is new is named by staff"):
+        wishes_about(statistics, today=tmp_path / "today.csv")
+    rules = coterie.game.rules.read_staff(tmp_path / "today.csv", known=statistics.agents)
+    _, wishes = wishes_about(statistics, today=tmp_path / "today.csv", rules=rules)
+    assert wishes.today.members() == {"X": [*PEOPLE, "Zed"]}

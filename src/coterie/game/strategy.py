@@ -6,7 +6,7 @@ have one row per agent, cost no more than a boolean matrix.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,9 +25,6 @@ from coterie.game.tables import (
     Called,
     SmallTable,
     is_spreadsheet,
-    likely_separators,
-    lists_members,
-    names_listed,
     read_table,
     text_table,
 )
@@ -422,15 +419,18 @@ def read_strategy(
     In a table an agent who joins nothing has one row with an empty coalition. Its columns may be called as in a log:
     `called` is `log.called`.
     """
-    content = read_strategy_content(path, called)
+    content = read_strategy_content(path, called, agents)
     with naming(checks.path(path, "strategy")):
         return Strategy.from_json(content, agents, coalitions)
 
 
-def read_strategy_content(path: str | os.PathLike[str], called: Called | None = None) -> Any:
+def read_strategy_content(
+    path: str | os.PathLike[str], called: Called | None = None, known: Collection[str] = ()
+) -> Any:
     """Return what a strategy file holds: the value of JSON, {"actions": ...} for a table.
 
-    Its columns may have the words of `WORDS`, or those of a log: `called`.
+    Its columns may have the words of `WORDS`, or those of a log: `called`. A cell that splits into names which are
+    `known` lists the members of a team.
 
     The content decides, since a pipe has no name to go by; spreadsheets are known by theirs.
     """
@@ -438,29 +438,24 @@ def read_strategy_content(path: str | os.PathLike[str], called: Called | None = 
     if is_spreadsheet(path):
         table = read_table(path, roles, "strategy", called)
         with naming(table.where):
-            return {"actions": _actions_of_table(table)}
+            return {"actions": _actions_of_table(table, known)}
     is_json = path.suffix.lower() == ".json"
     text = read_text(path, windows=not is_json)
     with naming(path):
         if is_json or text.lstrip().startswith(("{", "[")):
             return parse_json(text)
-        return {"actions": _actions_of_table(text_table(text, roles, called))}
+        return {"actions": _actions_of_table(text_table(text, roles, called), known)}
 
 
-def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:
+def _actions_of_table(table: SmallTable, known: Collection[str]) -> dict[str, list[str]]:
     """Return who is where: a row for each place of a person, or for each team, if its members are in one cell."""
     if "probability" in (name.strip().casefold() for name in table.header):
         raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
     columns = table.places(("agent", "coalition"))
-    cells = [(number, row[columns["agent"]], row[columns["coalition"]]) for number, row in table.rows]
-    if lists_members(table.header[columns["agent"]], table.called):
-        signs = likely_separators(members for _, members, _ in cells).signs
-        cells = [
-            (number, name, team) for number, members, team in cells for name in names_listed(members, signs) or [""]
-        ]
     actions: dict[str, list[str]] = {}
     problems = []
-    for number, agent, coalition in cells:
+    for number, row, agent in table.people(columns["agent"], known):
+        coalition = row[columns["coalition"]]
         if not agent:
             problems.append(f"row {number}: the agent is empty")
         elif agent not in actions:

@@ -7,7 +7,7 @@ that is not clear. Where several names stand in one cell, what is between them i
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, product
@@ -156,6 +156,24 @@ class SmallTable:
         listed = ", ".join(filter(None, self.header)) or "none"
         return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
 
+    def people(self, place: int, known: Collection[str] = ()) -> list[tuple[int, tuple[str, ...], str]]:
+        """Return a row for each name in a column of people: its number, its cells and the name.
+
+        A cell lists several names where the header says so, or where it splits into names most of which are `known`.
+        """
+        people = frozenset(map(_alike, known))
+        cells = [row[place] for _, row in self.rows]
+        are_whole = 2 * sum(_alike(cell) in people for cell in cells) > len(cells)
+        listed = [_listed_in(cell, people) for cell in cells]
+        is_split = lists_members(self.header[place], self.called) or 2 * sum(map(bool, listed)) > len(cells)
+        several = is_split and not are_whole
+        signs = likely_separators(cells).signs if several else ()
+        return [
+            (number, row, name)
+            for (number, row), cell, names in zip(self.rows, cells, listed, strict=True)
+            for name in names or (names_listed(cell, signs) if signs else [cell]) or [""]
+        ]
+
 
 def read_table(
     path: str | PathLike[str], roles: Sequence[str], what: str = "table", called: Called | None = None
@@ -257,6 +275,28 @@ def names_listed(cell: str, separators: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=64)
 def _compiled(separators: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(separator_pattern(separators))
+
+
+def known_names(cell: str, known: Collection[str]) -> list[str]:
+    """Return the names that a cell lists, of whom most are known; none where it is one name, as far as one can tell.
+
+    >>> known_names("Ada, Bo and Zed", ["Ada", "Bo"]), known_names("Lee, Ada", ["Lee, Ada", "Bo"])
+    (['Ada', 'Bo', 'Zed'], [])
+    """
+    return _listed_in(cell, frozenset(map(_alike, known)))
+
+
+def _alike(name: str) -> str:
+    return unaccented(checks.plain(name))
+
+
+def _listed_in(cell: str, people: frozenset[str]) -> list[str]:
+    if not people or _alike(cell) in people:
+        return []
+    ways = [names_listed(cell, signs) for signs in (*((one,) for one in SEPARATORS), SEPARATORS)]
+    shares = [sum(_alike(name) in people for name in way) / len(way) if len(way) > 1 else 0.0 for way in ways]
+    best = max(shares)
+    return ways[shares.index(best)] if best > 0.5 else []
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,7 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str], calle
         given = given.actions
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
-        content = read_strategy_content(path, called)
+        content = read_strategy_content(path, called, setting.agents)
         file, sheet = sheet_among_others(path, ("agent", "coalition"), called)
         with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
             found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path, called)
@@ -406,7 +406,7 @@ def _strangers(
             told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
         raise InputError(
             f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
-            f"named by {said('staff')}{_for_staff(path, wrong, called)}"
+            f"named by {said('staff')}{_for_staff(path, wrong, called, agents)}"
         )
     notes = []
     if strangers:
@@ -429,10 +429,10 @@ def _in_several(actions: Mapping[str, Any]) -> list[str]:
     return [f"in several of today's teams at once, which may be a slip: {told}"]
 
 
-def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None) -> str:
+def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None, agents: Sequence[str]) -> str:
     """Return that the table of today will do as that of the staff, where it does."""
     with suppress(InputError):
-        if path is not None and {*names} <= {*(read_staff(path, called).staff or ())}:
+        if path is not None and {*names} <= {*(read_staff(path, called, agents).staff or ())}:
             return f", for which the same table will do: {said(staff=path)}"
     return ""
 
