@@ -467,7 +467,7 @@ def read_staff(path: str | PathLike[str], called: Called | None = None, known: C
         own: dict[str, dict[str, str]] = {}
         problems = []
         rows = table.people(place, known)
-        several = any(name != row[place] for _, row, name in rows)
+        several = table.is_gathered or any(name != row[place] for _, row, name in rows)
         for number, row, name in rows:
             found = {label: row[column] for label, column in labels.items() if row[column]}
             if not name:

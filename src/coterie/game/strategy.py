@@ -28,7 +28,7 @@ from coterie.game.tables import (
     read_table,
     text_table,
 )
-from coterie.words import data_frame, html_table
+from coterie.words import counted, data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -453,19 +453,30 @@ def _actions_of_table(table: SmallTable, known: Collection[str]) -> dict[str, li
         raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
     columns = table.places(("agent", "coalition"))
     actions: dict[str, list[str]] = {}
-    problems = []
-    for number, row, agent in table.people(columns["agent"], known):
+    problems, again = [], 0
+    people = table.people(columns["agent"], known)
+    for number, row, agent in people:
         coalition = row[columns["coalition"]]
         if not agent:
             problems.append(f"row {number}: the agent is empty")
         elif agent not in actions:
             actions[agent] = [coalition] if coalition else []
         elif coalition in actions[agent] or not (coalition or actions[agent]):
+            again += 1
             problems.append(f"row {number}: the same as an earlier row ({agent},{coalition})")
         elif not (coalition and actions[agent]):
             problems.append(f"row {number}: {agent} both joins a coalition and, with an empty one, stays out")
         else:
             actions[agent].append(coalition)
+    when = table.column_of_samples()
+    rounds = set() if when is None else {row[when] for _, row in table.rows}
+    # Everybody comes again and again, in the same teams or in several rounds.
+    if again > len(actions) or (len(rounds) > 1 and len(people) >= 2 * len(actions) > 0):
+        raise InputError(
+            f"seems to be the record of many rounds ({counted(len(actions), 'person', 'people')}, named "
+            f"{len(people):,} times): expected who is where now, one row for each person; keep the rows of the last "
+            f"{'round' if when is None else table.header[when]} alone"
+        )
     checks.refuse_all(problems)
     if not actions:
         raise InputError("expected at least one row below the header")

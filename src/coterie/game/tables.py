@@ -59,6 +59,9 @@ STAFF = ("staff", "employee", "people", "roster", "mitarbeiter", "personal", "pe
 Called = Mapping[str, str]
 """What a log calls the columns of some roles: tables beside it may do the same."""
 
+MEMBER = "member "
+"""Where a log has a column for each member, they have the roles "member 1", "member 2", ..."""
+
 IN_LOGS = {"agent": ("agent", "members")}
 """The roles that a column of a log may have where it says the same as one of a small table."""
 
@@ -93,6 +96,8 @@ class SmallTable:
     where: str = ""
     """The file that it is in, and the sheet, if that has several."""
     called: Called = field(default_factory=dict)
+    is_gathered: bool = False
+    """Whether it has several rows where the file has one, with columns for members."""
 
     def fit(self, roles: Sequence[str]) -> int:
         """Return how well its header suits some roles, 0 for not at all."""
@@ -156,6 +161,43 @@ class SmallTable:
         listed = ", ".join(filter(None, self.header)) or "none"
         return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
 
+    def column_of_samples(self) -> int | None:
+        """Return where the column is that a log calls its samples, if there is one."""
+        called = checks.plain(self.called.get("sample", "sample"))
+        return next((place for place, name in enumerate(self.header) if checks.plain(name) == called), None)
+
+    def gathered(self, roles: Sequence[str]) -> "SmallTable":
+        """Return the table with a row for each member, where members of a row have columns of their own."""
+        columns = self._member_columns() if "agent" in roles else []
+        if len(columns) < 2:
+            return self
+        first, *others = columns
+
+        def with_person(cells: Sequence[str], person: str) -> tuple[str, ...]:
+            return tuple(person if place == first else cell for place, cell in enumerate(cells) if place not in others)
+
+        rows = [(number, with_person(row, row[place])) for number, row in self.rows for place in columns if row[place]]
+        return replace(self, header=with_person(self.header, "agent"), rows=tuple(rows), is_gathered=True)
+
+    def _member_columns(self) -> list[int]:
+        """Return the columns that a log calls members, or else people whose headers differ in a number: Player 1."""
+        theirs = {checks.plain(name) for role, name in self.called.items() if role.startswith(MEMBER)}
+        if len(found := [place for place, name in enumerate(self.header) if checks.plain(name) in theirs]) > 1:
+            return found
+        fits = [_fit("agent", name, self.called) for name in self.header]
+        if max(fits, default=0) == 3:
+            return []
+        groups: dict[str, list[int]] = {}
+        for place, name in enumerate(self.header):
+            if re.search("[0-9]", name) and not self._holds_numbers(place):
+                groups.setdefault(re.sub("[0-9]+", " ", checks.plain(name)), []).append(place)
+        people = {*WORDS["agent"].split(), *WORDS["members"].split()}
+        several = {name: places for name, places in groups.items() if len(places) > 1}
+        named = [places for name, places in several.items() if word_in(name, people)]
+        if not named and not any(fits):  # perhaps P1, P2
+            named = [places for name, places in several.items() if not word_in(name, WORDS["coalition"].split())]
+        return named[0] if len(named) == 1 else []
+
     def people(self, place: int, known: Collection[str] = ()) -> list[tuple[int, tuple[str, ...], str]]:
         """Return a row for each name in a column of people: its number, its cells and the name.
 
@@ -183,7 +225,7 @@ def read_table(
     if is_spreadsheet(path):
         book, name = _sheet_of(path, roles, called)
         where = f"{book.path}, sheet {name!r}" if len(book.sheets) > 1 else str(book.path)
-        return replace(_sheet(book, name, called), where=where)
+        return replace(_sheet(book, name, roles, called), where=where)
     text = read_text(path, windows=True)
     with naming(path):
         return replace(text_table(text, roles, called), where=str(path))
@@ -218,27 +260,27 @@ def _sheet_of(path: Path, roles: Sequence[str], called: Called | None) -> tuple[
     called_so = (NOW if "coalition" in roles else STAFF) if "agent" in roles else ()
 
     def suits(name: str) -> tuple[float, ...]:
-        fits, *others = _sheet(book, name, called).suits(roles)
+        fits, *others = _sheet(book, name, roles, called).suits(roles)
         return fits, word_in(name, called_so) is not None, *others
 
     return book, max(book.sheets, key=suits)
 
 
-def _sheet(book: Workbook, name: str, called: Called | None) -> SmallTable:
+def _sheet(book: Workbook, name: str, roles: Sequence[str], called: Called | None) -> SmallTable:
     try:
         sheet = book.read(name)
     except EmptySheetError:
         return SmallTable((), ())
     rows = ((number, tuple(cell or "" for cell in row)) for number, row in enumerate(sheet.rows, sheet.above + 1))
     full = tuple((number, row) for number, row in rows if any(map(str.strip, row)))
-    return SmallTable(sheet.header, full, called=called or {})
+    return SmallTable(sheet.header, full, called=called or {}).gathered(roles)
 
 
 def text_table(text: str, roles: Sequence[str], called: Called | None = None) -> SmallTable:
     """Return the table in CSV text; cells that were made safe for spreadsheets are as before."""
     header, rows = csv_table(text, roles)
     full = [(number, tuple(map(restored, row))) for number, row in rows if any(map(str.strip, row))]
-    return SmallTable(tuple(header), tuple(full), called=called or {})
+    return SmallTable(tuple(header), tuple(full), called=called or {}).gathered(roles)
 
 
 # --- Names that one cell lists --------------------------------------------------------------------------------

@@ -144,6 +144,7 @@ def wishes_about(
         given = given.with_teams(
             _numbers_of(given.teams, coalitions) | {name: number for number, name in names.items()}
         )
+        _refuse_names(given.teams, coalitions, names, knows_today=today is not None)
     profile = None if assigned is None else assigned.sets
     admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
@@ -162,6 +163,25 @@ def _numbers_of(names: Iterable[str], coalitions: Sequence[str]) -> dict[str, st
     """Return which of these names of interchangeable coalitions stand for a number: "team 1", "Team1"."""
     found = {name: re.fullmatch(r"team\s*(\d+)", name.strip(), re.IGNORECASE | re.ASCII) for name in names}
     return {name: number[1] for name, number in found.items() if number and number[1] in coalitions}
+
+
+def _refuse_names(
+    named: Iterable[str], coalitions: Sequence[str], names: Mapping[str, str], *, knows_today: bool
+) -> None:
+    """Refuse rules about names that interchangeable coalitions do not have."""
+    unknown = [name for name in named if name not in coalitions]
+    if not unknown:
+        return
+    there = [names.get(number, number) for number in coalitions]
+    if not knows_today:
+        helps = f"with {said('today')}, the names that they have there can be used"
+    elif meant := checks.similar(unknown[0], there):
+        helps = f"did you mean {meant!r}, as in today's table?"
+    else:
+        helps = f"today they are called {some(there, LISTED)}" if names else "today's table does not name it either"
+    raise InputError(
+        f"a rule names the team {unknown[0]!r}: teams are interchangeable here, so no name means one of them; {helps}"
+    )
 
 
 def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:
