@@ -187,7 +187,9 @@ class Log:
     def called(self) -> dict[str, str]:
         """What the tables call who, members, in which team and samples, where they have words of their own."""
         theirs: dict[str, schema.Named] = self.options["columns"]
-        found = {role: theirs[role] for role in ("agent", "members", "coalition", "sample") if role in theirs}
+        found: dict[str, schema.Named] = {
+            role: theirs[role] for role in ("agent", "members", "coalition", "sample") if role in theirs
+        }
         if isinstance(members := found.get("members"), tuple):  # a column for each
             found |= {f"{MEMBER}{place}": name for place, name in enumerate(members, 1)}
         return {role: name for role, name in found.items() if isinstance(name, str) and name != schema.ROW}
