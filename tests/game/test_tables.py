@@ -299,3 +299,11 @@ def test_the_record_of_many_rounds_is_not_who_is_where_now(tmp_path, called, las
         read_strategy_content(path, called)
     path.write_text("\n".join(["Matchday,Who,Team", *rows[-8:]]) + "\n", encoding="utf-8")
     assert len(read_strategy_content(path, called)["actions"]) == 8
+
+
+def test_the_staff_may_be_in_many_teams_but_not_in_many_rounds(tmp_path):
+    path = tmp_path / "staff.csv"
+    path.write_text("Day,Members\n" + "".join(f"{day},Ada & Bo\n{day},Bo & Cy & Ada\n" for day in range(4)))
+    assert read_staff(path).staff == ("Ada", "Bo", "Cy")
+    with pytest.raises(InputError, match="does not look like a list of staff: 3 people in 8 rows"):
+        read_staff(path, {"sample": "Day"})

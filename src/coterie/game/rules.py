@@ -478,10 +478,12 @@ def read_staff(path: str | PathLike[str], called: Called | None = None, known: C
                 problems.append(f"row {number}: {name} was there before")
             else:
                 own[name] = {label: value for label, value in own[name].items() if found.get(label) == value}
-        if len(rows) > MOST_TIMES * len(own) > MOST_TIMES:  # one person many times is a slip of another kind
+        # One person many times is a slip of another kind; whoever is in several teams has members beside them.
+        if len(rows) > MOST_TIMES * len(own) > MOST_TIMES and (not several or len(table.samples()) > 1):
+            n_rows = len({number for number, _ in table.rows})
             raise InputError(
                 f"does not look like a list of staff: {counted(len(own), 'person', 'people')} in "
-                f"{counted(len(table.rows), 'row')}; expected one row for each person who is to be assigned, with a "
+                f"{counted(n_rows, 'row')}; expected one row for each person who is to be assigned, with a "
                 "column such as Name and perhaps others that label them, such as Site"
             )
         checks.refuse_all(problems)

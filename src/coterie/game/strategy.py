@@ -469,9 +469,8 @@ def _actions_of_table(table: SmallTable, known: Collection[str]) -> dict[str, li
         else:
             actions[agent].append(coalition)
     when = table.column_of_samples()
-    rounds = set() if when is None else {row[when] for _, row in table.rows}
     # Everybody comes again and again, in the same teams or in several rounds.
-    if again > len(actions) or (len(rounds) > 1 and len(people) >= 2 * len(actions) > 0):
+    if again > len(actions) or (len(table.samples()) > 1 and len(people) >= 2 * len(actions) > 0):
         raise InputError(
             f"seems to be the record of many rounds ({counted(len(actions), 'person', 'people')}, named "
             f"{len(people):,} times): expected who is where now, one row for each person; keep the rows of the last "

@@ -166,6 +166,11 @@ class SmallTable:
         called = checks.plain(self.called.get("sample", "sample"))
         return next((place for place, name in enumerate(self.header) if checks.plain(name) == called), None)
 
+    def samples(self) -> set[str]:
+        """Return what that column says."""
+        place = self.column_of_samples()
+        return set() if place is None else {row[place] for _, row in self.rows}
+
     def gathered(self, roles: Sequence[str]) -> "SmallTable":
         """Return the table with a row for each member, where members of a row have columns of their own."""
         columns = self._member_columns() if "agent" in roles else []
@@ -203,10 +208,10 @@ class SmallTable:
 
         A cell lists several names where the header says so, or where it splits into names most of which are `known`.
         """
-        people = frozenset(map(_alike, known))
-        cells = [row[place] for _, row in self.rows]
-        are_whole = 2 * sum(_alike(cell) in people for cell in cells) > len(cells)
-        listed = [_listed_in(cell, people) for cell in cells]
+        cells, exactly = [row[place] for _, row in self.rows], frozenset(known)
+        people = exactly if exactly.issuperset(cells) else frozenset(map(_alike, exactly))  # mostly they are as known
+        are_whole = 2 * sum(cell in exactly or _alike(cell) in people for cell in cells) > len(cells)
+        listed = [[] if cell in exactly else _listed_in(cell, people) for cell in cells]
         is_split = lists_members(self.header[place], self.called) or 2 * sum(map(bool, listed)) > len(cells)
         several = is_split and not are_whole
         signs = likely_separators(cells).signs if several else ()

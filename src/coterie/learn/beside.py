@@ -37,7 +37,7 @@ def sheets_beside(workbook: Path, used: str, log: Log) -> dict[str, str]:
 def _staff(path: str, log: Log) -> Rules | None:
     """Return whom a sheet lists, if these are the people of the log."""
     with suppress(InputError):
-        rules = read_staff(path, known=log.agents)
+        rules = read_staff(path, log.called, log.agents)
         staff = rules.staff or ()
         missing = [name for name in log.agents if name not in staff]
         slips = any(checks.slip_of(name, missing) for name in staff if name not in log.agents)
