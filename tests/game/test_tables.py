@@ -167,7 +167,7 @@ def test_the_sheet_that_suits_is_not_the_log(tmp_path):
     assert read_strategy(book, ["Ada", "Bo"], ["x", "y"]).actions == {"Ada": ["x"], "Bo": ["y"]}
     assert read_staff(book).staff == ("Ada", "Bo")
     assert sheet_among_others(f"{book}#today", ("agent",)) == (book, "Today")
-    with pytest.raises(InputError, match=r"firm\.xlsx, sheet 'Ratings': has 8 problems"):
+    with pytest.raises(InputError, match=r"firm\.xlsx, sheet 'Ratings': seems to be the record of many rounds"):
         read_strategy(f"{book}#Ratings", ["Ada", "Bo"], ["x", "y"])
     with pytest.raises(InputError, match="has no sheet 'Tody'; there are: 1 'Ratings', 2 'Today'"):
         read_strategy(f"{book}#Tody", ["Ada", "Bo"], ["x", "y"])
@@ -222,3 +222,88 @@ def test_teams_may_be_listed_as_the_log_lists_them(tmp_path):
     path = tmp_path / "plan.csv"
     path.write_text('Wo;Wir waren\nA;"Ada, Bo"\nB;"Cy, Dee"\n')
     assert read_strategy_content(path, called) == {"actions": {"Ada": ["A"], "Bo": ["A"], "Cy": ["B"], "Dee": ["B"]}}
+
+
+KNOWN = ["Aïcha", "Björn", "Chiara", "Dee", "Lee, Ann"]
+
+
+@pytest.mark.parametrize("cell", ["Aïcha, Björn, Zed", "aicha & Björn and Zed", "Aïcha;Björn|Zed", "Aïcha/Björn/Zed"])
+@pytest.mark.parametrize("header", ["Who", "Members", "Names"])
+def test_a_cell_that_splits_into_known_names_lists_them(tmp_path, header, cell):
+    path = workbook(tmp_path / "today.xlsx", {"Now": [["Shift", header], ["Early", cell], ["Late", "Dee"]]})
+    found = read_strategy_content(path, known=KNOWN)["actions"]
+    assert [where for _, where in found.items()] == [["Early"]] * 3 + [["Late"]]
+    assert [name.casefold().replace("ï", "i") for name in found] == ["aicha", "björn", "zed", "dee"]
+    assert read_staff(path, known=KNOWN).staff == tuple(found)
+
+
+def test_names_that_hold_separators_stay_whole_where_they_are_known(tmp_path):
+    rows = [["Team", "Members"], ["Law", "Lee, Ann & Dee"], ["Sea", "Lee, Ann"], ["Sea", "Björn"]]
+    path = workbook(tmp_path / "today.xlsx", {"Now": rows})
+    places = {"Lee, Ann": ["Law", "Sea"], "Dee": ["Law"], "Björn": ["Sea"]}
+    assert read_strategy_content(path, known=KNOWN) == {"actions": places}
+
+
+def test_the_staff_may_be_teams_with_their_members(tmp_path):
+    rows = [["Team", "Site", "Members"], ["Law", "Ulm", "Ada & Bo"], ["Sea", "Ulm", "Bo & Cy"], ["Art", "Bonn", "Dee"]]
+    rules = read_staff(workbook(tmp_path / "staff.xlsx", {"Now": rows}))
+    assert rules.staff == ("Ada", "Bo", "Cy", "Dee")
+    assert rules.labels["Ada"] == {"Team": "Law", "Site": "Ulm"}
+    assert rules.labels["Bo"] == {"Site": "Ulm"}
+
+
+@pytest.mark.parametrize(
+    ("header", "called"),
+    [
+        (["Matchday", "Team", "Player 1", "Player 2", "Player 3"], {}),
+        (["Matchday", "Team", "P1", "P2", "P3"], {}),
+        (
+            ["Matchday", "Team", "Home", "Guest", "Keeper"],
+            dict(zip(("member 1", "member 2", "member 3"), ("home", "Guest", "Keeper"), strict=True)),
+        ),
+        (["Team", "Captain no 1", "Member#1", "Member#2", "Member#3"], {}),
+    ],
+)
+def test_members_may_have_columns_of_their_own(tmp_path, header, called):
+    rows = [["7", "Law", "Ada", "Bo", ""], ["7", "Sea", "Bo", "Cy", "Dee"]]
+    if header[0] == "Team":
+        rows = [[team, "x", *people] for _, team, *people in rows]
+    path = tmp_path / "today.csv"
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n", encoding="utf-8")
+    places = {"Ada": ["Law"], "Bo": ["Law", "Sea"], "Cy": ["Sea"], "Dee": ["Sea"]}
+    assert read_strategy_content(path, called) == {"actions": places}
+    book = workbook(tmp_path / "today.xlsx", {"Notes": [["Who"]], "Now": [header, *rows]})
+    assert read_strategy_content(f"{book}#Now", called) == {"actions": places}
+    rules = read_staff(path, called)
+    assert (rules.staff, rules.labels["Dee"]["Team"]) == (tuple(places), "Sea")
+    assert "Team" not in rules.labels["Bo"]
+
+
+def test_columns_with_numbers_beside_people_are_no_members(tmp_path):
+    path = tmp_path / "today.csv"
+    path.write_text("Name,Team,Goals 1,Goals 2,Note 1,Note 2\nAda,Law,1,2,a,b\n", encoding="utf-8")
+    assert read_strategy_content(path) == {"actions": {"Ada": ["Law"]}}
+
+
+@pytest.mark.parametrize("teams", ["AB", "AA"])
+@pytest.mark.parametrize(("called", "last"), [({"sample": "Matchday"}, "Matchday"), ({}, "round")])
+def test_the_record_of_many_rounds_is_not_who_is_where_now(tmp_path, called, last, teams):
+    rows = [f"{day},{name},{teams[(day + place) % 2]}" for day in range(9) for place, name in enumerate(PEOPLE)]
+    path = tmp_path / "today.csv"
+    path.write_text("\n".join(["Matchday,Who,Team", *rows]) + "\n", encoding="utf-8")
+    refused = (
+        r"seems to be the record of many rounds \(8 people, named 72 times\): expected who is where now, one row "
+        f"for each person; keep the rows of the last {last} alone$"
+    )
+    with pytest.raises(InputError, match=refused):
+        read_strategy_content(path, called)
+    path.write_text("\n".join(["Matchday,Who,Team", *rows[-8:]]) + "\n", encoding="utf-8")
+    assert len(read_strategy_content(path, called)["actions"]) == 8
+
+
+def test_the_staff_may_be_in_many_teams_but_not_in_many_rounds(tmp_path):
+    path = tmp_path / "staff.csv"
+    path.write_text("Day,Members\n" + "".join(f"{day},Ada & Bo\n{day},Bo & Cy & Ada\n" for day in range(4)))
+    assert read_staff(path).staff == ("Ada", "Bo", "Cy")
+    with pytest.raises(InputError, match="does not look like a list of staff: 3 people in 8 rows"):
+        read_staff(path, {"sample": "Day"})

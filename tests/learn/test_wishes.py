@@ -130,3 +130,26 @@ def test_whoever_is_in_several_teams_today_is_told_where_hardly_anybody_is():
     for usual in (today, today | {name: ["Porte", "Mur"] for name in people[:2]}):
         _, wishes = wishes_about(pooled(people), today=usual)
         assert not any("several" in note for note in wishes.notes)
+
+
+def test_teams_listed_in_cells_of_any_column_are_people_of_the_log(statistics, tmp_path):
+    (tmp_path / "today.csv").write_text('Shift,Who\nX,"Ann Lee, Anna Poe, Bo Ray, Zed"\nX,Cy Fox\n', encoding="utf-8")
+    with pytest.raises(coterie.InputError, match=r"^.*the log does not know: 'Zed'; whoever is new is named by staff"):
+        wishes_about(statistics, today=tmp_path / "today.csv")
+    rules = coterie.game.rules.read_staff(tmp_path / "today.csv", known=statistics.agents)
+    _, wishes = wishes_about(statistics, today=tmp_path / "today.csv", rules=rules)
+    assert wishes.today.members() == {"X": [*PEOPLE, "Zed"]}
+
+
+def test_names_of_interchangeable_teams_are_those_of_today():
+    rules = coterie.Rules(fix=["Bo=Red bib"])
+    refused = "a rule names the team 'Red bib': teams are interchangeable here, so no name means one of them; "
+    with pytest.raises(coterie.InputError, match=f"^{refused}with today, the names that they have there can be used$"):
+        wishes_about(pooled(), rules=rules)
+    today = dict(zip(PEOPLE, (["Blue"], ["Blue"], ["Green"], ["Green"]), strict=True))
+    with pytest.raises(coterie.InputError, match=f"^{refused}today they are called Blue, Green$"):
+        wishes_about(pooled(), rules=rules, today=today)
+    today = dict(zip(PEOPLE, (["Blue"], ["Blue"], ["Red bibs"], ["Red bibs"]), strict=True))
+    with pytest.raises(coterie.InputError, match=f"^{refused}did you mean 'Red bibs', as in today's table[?]$"):
+        wishes_about(pooled(), rules=rules, today=today)
+    assert wishes_about(pooled(), rules=coterie.Rules(fix=["Bo=Blue"]), today=today) is not None

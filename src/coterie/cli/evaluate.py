@@ -26,7 +26,7 @@ def command(
     from coterie.game.truth import read_truth
 
     game = read_truth(truth)
-    content = read_strategy_content(strategy_file)
+    content = read_strategy_content(strategy_file, known=game.agents)
     with naming(strategy_file):
         strategy = Strategy.from_json(content, game.agents, game.coalitions)
         certificate = certified_gap(content)

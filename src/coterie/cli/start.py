@@ -100,7 +100,7 @@ def _next(log: Log, folder: Path, beside: dict[str, str]) -> Iterator[str]:
     seen, place = teams_seen(log), in_shell(str(folder))
     everybody = len(log.agents)
     if "staff" in beside:
-        everybody = len(read_staff(beside["staff"]).staff or ())
+        everybody = len(read_staff(beside["staff"], log.called, log.agents).staff or ())
         seen = replace(seen, people=everybody)
     usual = " to ".join(map(str, dict.fromkeys(seen.usual)))
     sizes = seen.bounds(len(log.coalitions))

@@ -14,7 +14,7 @@ from coterie.errors import InputError
 from coterie.game.game import Value
 from coterie.game.rules import LeftBehind, Rules, read_staff
 from coterie.game.steps import Stability
-from coterie.game.tables import Called, sheet_among_others
+from coterie.game.tables import sheet_among_others
 from coterie.learn.wishes import Goal
 from coterie.log import Log
 
@@ -97,7 +97,7 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
         @functools.wraps(command)
         def run(log: Log, *given: Any, **named: Any) -> int | None:
             said = {name: named.pop(name, None) for name in offered}
-            wishes = wishes_from(said, log.called)
+            wishes = wishes_from(said, log)
             if said.get("staff") is not None and not named.get("quiet"):
                 say_sheet("The staff", said["staff"], log, "agent")
             return command(log, *given, wishes=wishes, **named)
@@ -122,8 +122,8 @@ def say_sheet_of_teams(path: Path, log: Log) -> None:
     say_sheet("Who is where", path, log, "agent", "coalition")
 
 
-def wishes_from(said: dict[str, Any], called: Called) -> dict[str, Any]:
-    """Return the keywords of `coterie.StableLearner` that options stand for; `called` is what a log calls columns."""
+def wishes_from(said: dict[str, Any], log: Log) -> dict[str, Any]:
+    """Return the keywords of `coterie.StableLearner` that options stand for; `log` knows who is in tables."""
     sizes = _listed(said.get("team_size"))
     bounds = [size for size in sizes if size != ANY]
     given: dict[str, Any] = {
@@ -141,7 +141,7 @@ def wishes_from(said: dict[str, Any], called: Called) -> dict[str, Any]:
         raise InputError(f"--team-size: either {ANY} or bounds, not both")
     rules = Rules() if said.get("rules") is None else Rules.load(said["rules"])
     if said.get("staff") is not None:
-        rules = rules + read_staff(said["staff"], called)
+        rules = rules + read_staff(said["staff"], log.called, log.agents)
     rules = rules + Rules(**{name: value for name, value in given.items() if value not in (None, [])})
     kept = {name: said[name] for name in ("value", "stability", "goal", "today") if said.get(name) is not None}
     kept |= {name: True for name in ("keep_sizes",) if said.get(name)}

@@ -29,7 +29,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.assemble import by_range
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, called_by, taken_over, usual_value
+from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, taken_over, usual_value
 from coterie.learn.options import LITTLE, SMALLEST
 from coterie.learn.promises import FOR_ANY_TEAMS
 from coterie.learn.result import STEPS, Result
@@ -102,7 +102,7 @@ class Situation:
         """Return it; parameters as for `what_to_collect`."""
         checks.whole(min_samples, said("min_samples"), 0)
         log = log if isinstance(log, Statistics) else as_log(log)
-        content = None if strategy is None else Given.read(strategy, called_by(log))
+        content = None if strategy is None else Given.read(strategy, log)
         given = as_rules(rules)
         if change_at_most is not None:
             limit = checks.whole(change_at_most, said("change_at_most"), 0)

@@ -13,7 +13,7 @@ A `Rules` says this in names, as a file (`rules.json`), the command line or Pyth
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from os import PathLike
@@ -451,10 +451,12 @@ MOST_TIMES = 2
 """A table in which people are more often than so many times on average is no list of staff."""
 
 
-def read_staff(path: str | PathLike[str], called: Called | None = None) -> Rules:
+def read_staff(path: str | PathLike[str], called: Called | None = None, known: Collection[str] = ()) -> Rules:
     """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas.
 
-    That of people may have the word of a log for them: `called`.
+    That of people may have the word of a log for them: `called`. A cell may list several, as in a table of teams with
+    their `Members`, or if it splits into names which are `known`; whoever is in two of these has the labels that both
+    share.
     """
     table = read_table(path, ("agent",), "staff", called)
     with naming(table.where):
@@ -464,17 +466,24 @@ def read_staff(path: str | PathLike[str], called: Called | None = None) -> Rules
             raise InputError(f"expected columns that differ, found: {', '.join(table.header)}")
         own: dict[str, dict[str, str]] = {}
         problems = []
-        for number, row in table.rows:
-            if not row[place]:
+        rows = table.people(place, known)
+        several = table.is_gathered or any(name != row[place] for _, row, name in rows)
+        for number, row, name in rows:
+            found = {label: row[column] for label, column in labels.items() if row[column]}
+            if not name:
                 problems.append(f"row {number}: the agent is empty")
-            elif row[place] in own:
-                problems.append(f"row {number}: {row[place]} was there before")
+            elif name not in own:
+                own[name] = found
+            elif not several:
+                problems.append(f"row {number}: {name} was there before")
             else:
-                own[row[place]] = {name: row[column] for name, column in labels.items() if row[column]}
-        if len(table.rows) > MOST_TIMES * len(own) > MOST_TIMES:  # one person many times is a slip of another kind
+                own[name] = {label: value for label, value in own[name].items() if found.get(label) == value}
+        # One person many times is a slip of another kind; whoever is in several teams has members beside them.
+        if len(rows) > MOST_TIMES * len(own) > MOST_TIMES and (not several or len(table.samples()) > 1):
+            n_rows = len({number for number, _ in table.rows})
             raise InputError(
                 f"does not look like a list of staff: {counted(len(own), 'person', 'people')} in "
-                f"{counted(len(table.rows), 'row')}; expected one row for each person who is to be assigned, with a "
+                f"{counted(n_rows, 'row')}; expected one row for each person who is to be assigned, with a "
                 "column such as Name and perhaps others that label them, such as Site"
             )
         checks.refuse_all(problems)

@@ -6,7 +6,7 @@ have one row per agent, cost no more than a boolean matrix.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,13 +25,10 @@ from coterie.game.tables import (
     Called,
     SmallTable,
     is_spreadsheet,
-    likely_separators,
-    lists_members,
-    names_listed,
     read_table,
     text_table,
 )
-from coterie.words import data_frame, html_table
+from coterie.words import counted, data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -422,15 +419,18 @@ def read_strategy(
     In a table an agent who joins nothing has one row with an empty coalition. Its columns may be called as in a log:
     `called` is `log.called`.
     """
-    content = read_strategy_content(path, called)
+    content = read_strategy_content(path, called, agents)
     with naming(checks.path(path, "strategy")):
         return Strategy.from_json(content, agents, coalitions)
 
 
-def read_strategy_content(path: str | os.PathLike[str], called: Called | None = None) -> Any:
+def read_strategy_content(
+    path: str | os.PathLike[str], called: Called | None = None, known: Collection[str] = ()
+) -> Any:
     """Return what a strategy file holds: the value of JSON, {"actions": ...} for a table.
 
-    Its columns may have the words of `WORDS`, or those of a log: `called`.
+    Its columns may have the words of `WORDS`, or those of a log: `called`. A cell that splits into names which are
+    `known` lists the members of a team.
 
     The content decides, since a pipe has no name to go by; spreadsheets are known by theirs.
     """
@@ -438,39 +438,44 @@ def read_strategy_content(path: str | os.PathLike[str], called: Called | None = 
     if is_spreadsheet(path):
         table = read_table(path, roles, "strategy", called)
         with naming(table.where):
-            return {"actions": _actions_of_table(table)}
+            return {"actions": _actions_of_table(table, known)}
     is_json = path.suffix.lower() == ".json"
     text = read_text(path, windows=not is_json)
     with naming(path):
         if is_json or text.lstrip().startswith(("{", "[")):
             return parse_json(text)
-        return {"actions": _actions_of_table(text_table(text, roles, called))}
+        return {"actions": _actions_of_table(text_table(text, roles, called), known)}
 
 
-def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:
+def _actions_of_table(table: SmallTable, known: Collection[str]) -> dict[str, list[str]]:
     """Return who is where: a row for each place of a person, or for each team, if its members are in one cell."""
     if "probability" in (name.strip().casefold() for name in table.header):
         raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
     columns = table.places(("agent", "coalition"))
-    cells = [(number, row[columns["agent"]], row[columns["coalition"]]) for number, row in table.rows]
-    if lists_members(table.header[columns["agent"]], table.called):
-        signs = likely_separators(members for _, members, _ in cells).signs
-        cells = [
-            (number, name, team) for number, members, team in cells for name in names_listed(members, signs) or [""]
-        ]
     actions: dict[str, list[str]] = {}
-    problems = []
-    for number, agent, coalition in cells:
+    problems, again = [], 0
+    people = table.people(columns["agent"], known)
+    for number, row, agent in people:
+        coalition = row[columns["coalition"]]
         if not agent:
             problems.append(f"row {number}: the agent is empty")
         elif agent not in actions:
             actions[agent] = [coalition] if coalition else []
         elif coalition in actions[agent] or not (coalition or actions[agent]):
+            again += 1
             problems.append(f"row {number}: the same as an earlier row ({agent},{coalition})")
         elif not (coalition and actions[agent]):
             problems.append(f"row {number}: {agent} both joins a coalition and, with an empty one, stays out")
         else:
             actions[agent].append(coalition)
+    when = table.column_of_samples()
+    # Everybody comes again and again, in the same teams or in several rounds.
+    if again > len(actions) or (len(table.samples()) > 1 and len(people) >= 2 * len(actions) > 0):
+        raise InputError(
+            f"seems to be the record of many rounds ({counted(len(actions), 'person', 'people')}, named "
+            f"{len(people):,} times): expected who is where now, one row for each person; keep the rows of the last "
+            f"{'round' if when is None else table.header[when]} alone"
+        )
     checks.refuse_all(problems)
     if not actions:
         raise InputError("expected at least one row below the header")

@@ -7,7 +7,7 @@ that is not clear. Where several names stand in one cell, what is between them i
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, product
@@ -59,6 +59,9 @@ STAFF = ("staff", "employee", "people", "roster", "mitarbeiter", "personal", "pe
 Called = Mapping[str, str]
 """What a log calls the columns of some roles: tables beside it may do the same."""
 
+MEMBER = "member "
+"""Where a log has a column for each member, they have the roles "member 1", "member 2", ..."""
+
 IN_LOGS = {"agent": ("agent", "members")}
 """The roles that a column of a log may have where it says the same as one of a small table."""
 
@@ -93,6 +96,8 @@ class SmallTable:
     where: str = ""
     """The file that it is in, and the sheet, if that has several."""
     called: Called = field(default_factory=dict)
+    is_gathered: bool = False
+    """Whether it has several rows where the file has one, with columns for members."""
 
     def fit(self, roles: Sequence[str]) -> int:
         """Return how well its header suits some roles, 0 for not at all."""
@@ -156,6 +161,66 @@ class SmallTable:
         listed = ", ".join(filter(None, self.header)) or "none"
         return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
 
+    def column_of_samples(self) -> int | None:
+        """Return where the column is that a log calls its samples, if there is one."""
+        called = checks.plain(self.called.get("sample", "sample"))
+        return next((place for place, name in enumerate(self.header) if checks.plain(name) == called), None)
+
+    def samples(self) -> set[str]:
+        """Return what that column says."""
+        place = self.column_of_samples()
+        return set() if place is None else {row[place] for _, row in self.rows}
+
+    def gathered(self, roles: Sequence[str]) -> "SmallTable":
+        """Return the table with a row for each member, where members of a row have columns of their own."""
+        columns = self._member_columns() if "agent" in roles else []
+        if len(columns) < 2:
+            return self
+        first, *others = columns
+
+        def with_person(cells: Sequence[str], person: str) -> tuple[str, ...]:
+            return tuple(person if place == first else cell for place, cell in enumerate(cells) if place not in others)
+
+        rows = [(number, with_person(row, row[place])) for number, row in self.rows for place in columns if row[place]]
+        return replace(self, header=with_person(self.header, "agent"), rows=tuple(rows), is_gathered=True)
+
+    def _member_columns(self) -> list[int]:
+        """Return the columns that a log calls members, or else people whose headers differ in a number: Player 1."""
+        theirs = {checks.plain(name) for role, name in self.called.items() if role.startswith(MEMBER)}
+        if len(found := [place for place, name in enumerate(self.header) if checks.plain(name) in theirs]) > 1:
+            return found
+        fits = [_fit("agent", name, self.called) for name in self.header]
+        if max(fits, default=0) == 3:
+            return []
+        groups: dict[str, list[int]] = {}
+        for place, name in enumerate(self.header):
+            if re.search("[0-9]", name) and not self._holds_numbers(place):
+                groups.setdefault(re.sub("[0-9]+", " ", checks.plain(name)), []).append(place)
+        people = {*WORDS["agent"].split(), *WORDS["members"].split()}
+        several = {name: places for name, places in groups.items() if len(places) > 1}
+        named = [places for name, places in several.items() if word_in(name, people)]
+        if not named and not any(fits):  # perhaps P1, P2
+            named = [places for name, places in several.items() if not word_in(name, WORDS["coalition"].split())]
+        return named[0] if len(named) == 1 else []
+
+    def people(self, place: int, known: Collection[str] = ()) -> list[tuple[int, tuple[str, ...], str]]:
+        """Return a row for each name in a column of people: its number, its cells and the name.
+
+        A cell lists several names where the header says so, or where it splits into names most of which are `known`.
+        """
+        cells, exactly = [row[place] for _, row in self.rows], frozenset(known)
+        people = exactly if exactly.issuperset(cells) else frozenset(map(_alike, exactly))  # mostly they are as known
+        are_whole = 2 * sum(cell in exactly or _alike(cell) in people for cell in cells) > len(cells)
+        listed = [[] if cell in exactly else _listed_in(cell, people) for cell in cells]
+        is_split = lists_members(self.header[place], self.called) or 2 * sum(map(bool, listed)) > len(cells)
+        several = is_split and not are_whole
+        signs = likely_separators(cells).signs if several else ()
+        return [
+            (number, row, name)
+            for (number, row), cell, names in zip(self.rows, cells, listed, strict=True)
+            for name in names or (names_listed(cell, signs) if signs else [cell]) or [""]
+        ]
+
 
 def read_table(
     path: str | PathLike[str], roles: Sequence[str], what: str = "table", called: Called | None = None
@@ -165,7 +230,7 @@ def read_table(
     if is_spreadsheet(path):
         book, name = _sheet_of(path, roles, called)
         where = f"{book.path}, sheet {name!r}" if len(book.sheets) > 1 else str(book.path)
-        return replace(_sheet(book, name, called), where=where)
+        return replace(_sheet(book, name, roles, called), where=where)
     text = read_text(path, windows=True)
     with naming(path):
         return replace(text_table(text, roles, called), where=str(path))
@@ -200,27 +265,27 @@ def _sheet_of(path: Path, roles: Sequence[str], called: Called | None) -> tuple[
     called_so = (NOW if "coalition" in roles else STAFF) if "agent" in roles else ()
 
     def suits(name: str) -> tuple[float, ...]:
-        fits, *others = _sheet(book, name, called).suits(roles)
+        fits, *others = _sheet(book, name, roles, called).suits(roles)
         return fits, word_in(name, called_so) is not None, *others
 
     return book, max(book.sheets, key=suits)
 
 
-def _sheet(book: Workbook, name: str, called: Called | None) -> SmallTable:
+def _sheet(book: Workbook, name: str, roles: Sequence[str], called: Called | None) -> SmallTable:
     try:
         sheet = book.read(name)
     except EmptySheetError:
         return SmallTable((), ())
     rows = ((number, tuple(cell or "" for cell in row)) for number, row in enumerate(sheet.rows, sheet.above + 1))
     full = tuple((number, row) for number, row in rows if any(map(str.strip, row)))
-    return SmallTable(sheet.header, full, called=called or {})
+    return SmallTable(sheet.header, full, called=called or {}).gathered(roles)
 
 
 def text_table(text: str, roles: Sequence[str], called: Called | None = None) -> SmallTable:
     """Return the table in CSV text; cells that were made safe for spreadsheets are as before."""
     header, rows = csv_table(text, roles)
     full = [(number, tuple(map(restored, row))) for number, row in rows if any(map(str.strip, row))]
-    return SmallTable(tuple(header), tuple(full), called=called or {})
+    return SmallTable(tuple(header), tuple(full), called=called or {}).gathered(roles)
 
 
 # --- Names that one cell lists --------------------------------------------------------------------------------
@@ -257,6 +322,28 @@ def names_listed(cell: str, separators: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=64)
 def _compiled(separators: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(separator_pattern(separators))
+
+
+def known_names(cell: str, known: Collection[str]) -> list[str]:
+    """Return the names that a cell lists, of whom most are known; none where it is one name, as far as one can tell.
+
+    >>> known_names("Ada, Bo and Zed", ["Ada", "Bo"]), known_names("Lee, Ada", ["Lee, Ada", "Bo"])
+    (['Ada', 'Bo', 'Zed'], [])
+    """
+    return _listed_in(cell, frozenset(map(_alike, known)))
+
+
+def _alike(name: str) -> str:
+    return unaccented(checks.plain(name))
+
+
+def _listed_in(cell: str, people: frozenset[str]) -> list[str]:
+    if not people or _alike(cell) in people:
+        return []
+    ways = [names_listed(cell, signs) for signs in (*((one,) for one in SEPARATORS), SEPARATORS)]
+    shares = [sum(_alike(name) in people for name in way) / len(way) if len(way) > 1 else 0.0 for way in ways]
+    best = max(shares)
+    return ways[shares.index(best)] if best > 0.5 else []
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def sheets_beside(workbook: Path, used: str, log: Log) -> dict[str, str]:
 def _staff(path: str, log: Log) -> Rules | None:
     """Return whom a sheet lists, if these are the people of the log."""
     with suppress(InputError):
-        rules = read_staff(path)
+        rules = read_staff(path, log.called, log.agents)
         staff = rules.staff or ()
         missing = [name for name in log.agents if name not in staff]
         slips = any(checks.slip_of(name, missing) for name in staff if name not in log.agents)
@@ -54,6 +54,6 @@ def _names_teams(rules: Rules, log: Log) -> bool:
 def _is_today(path: str, log: Log, rules: Rules) -> bool:
     """Return whether a sheet says of the people of the log where they are, and nothing that would be refused."""
     with suppress(InputError):
-        people = people_today(read_strategy_content(path, log.called), log, rules)
+        people = people_today(read_strategy_content(path, log.called, log.agents), log, rules)
         return len(people & {*log.agents}) >= KNOWN * len(log.agents)
     return False

@@ -88,7 +88,7 @@ def certify(
             f"{said(fresh=True)}"
         )
     known = log if isinstance(log, Statistics) else as_log(log)
-    content = Given.read(strategy, called_by(known))
+    content = Given.read(strategy, known)
     source, teams = as_many_teams(known, [content])
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
@@ -163,6 +163,13 @@ def called_by(source: Log | Statistics) -> Mapping[str, str]:
     return source.called if isinstance(source, Log) else source.clues.called
 
 
+def _content_of(path: Path, source: Log | Statistics | None) -> Any:
+    """Return what a strategy file holds, read with what a log knows."""
+    if source is None:
+        return read_strategy_content(path)
+    return read_strategy_content(path, called_by(source), source.agents)
+
+
 def as_many_teams(source: Log | Statistics, given: "Sequence[Given]") -> tuple[Log | Statistics, list[str]]:
     """Return a log with as many interchangeable coalitions as results were made with, if nobody says how many."""
     if not isinstance(source, Log) or not source.pool_coalitions or "coalitions" in source.said:
@@ -220,10 +227,10 @@ class Given:
     """The content of the result that it is from; empty where it is from none."""
 
     @classmethod
-    def read(cls, given: Any, called: Mapping[str, str] | None = None) -> "Given":
+    def read(cls, given: Any, source: Log | Statistics | None = None) -> "Given":
         """Return what was given: a strategy in any of its forms, a result, or the path of either.
 
-        A table may have the words of the log for its columns: `called`.
+        A table may have the words of a log for its columns, and list people whom that knows in one cell.
         """
         if isinstance(given, Result):
             about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
@@ -231,7 +238,7 @@ class Given:
             about |= {"team_names": dict(given.team_names)}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
-        content = given if path is None else read_strategy_content(path, called)
+        content = given if path is None else _content_of(path, source)
         is_result = isinstance(content, Mapping) and isinstance(content.get("data"), Mapping)
         return cls(content, path, content if is_result else {})
 

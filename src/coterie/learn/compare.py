@@ -35,7 +35,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.assemble import by_range, put_together
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, as_many_teams, called_by, refuse_known, taken_over, usual_value
+from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Score, Side, Verdict
 from coterie.learn.options import RANGE, draws_for
 from coterie.learn.result import NAMED, Result
@@ -90,7 +90,7 @@ def compare(
         Where the draws come from that tell what is likely.
     """
     known = log if isinstance(log, Statistics) else as_log(log)
-    labels, both = _labels(labels), (Given.read(one, called_by(known)), Given.read(two, called_by(known)))
+    labels, both = _labels(labels), (Given.read(one, known), Given.read(two, known))
     source, teams = as_many_teams(known, both)
     taken, notes = taken_over(both, as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
@@ -131,7 +131,7 @@ def what_if(
         As for `compare`.
     """
     known = log if isinstance(log, Statistics) else as_log(log)
-    content = Given.read(assignment, called_by(known))
+    content = Given.read(assignment, known)
     source, teams = as_many_teams(known, [content])
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)

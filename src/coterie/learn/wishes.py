@@ -144,6 +144,7 @@ def wishes_about(
         given = given.with_teams(
             _numbers_of(given.teams, coalitions) | {name: number for number, name in names.items()}
         )
+        _refuse_names(given.teams, coalitions, names, knows_today=today is not None)
     profile = None if assigned is None else assigned.sets
     admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
@@ -162,6 +163,25 @@ def _numbers_of(names: Iterable[str], coalitions: Sequence[str]) -> dict[str, st
     """Return which of these names of interchangeable coalitions stand for a number: "team 1", "Team1"."""
     found = {name: re.fullmatch(r"team\s*(\d+)", name.strip(), re.IGNORECASE | re.ASCII) for name in names}
     return {name: number[1] for name, number in found.items() if number and number[1] in coalitions}
+
+
+def _refuse_names(
+    named: Iterable[str], coalitions: Sequence[str], names: Mapping[str, str], *, knows_today: bool
+) -> None:
+    """Refuse rules about names that interchangeable coalitions do not have."""
+    unknown = [name for name in named if name not in coalitions]
+    if not unknown:
+        return
+    there = [names.get(number, number) for number in coalitions]
+    if not knows_today:
+        helps = f"with {said('today')}, the names that they have there can be used"
+    elif meant := checks.similar(unknown[0], there):
+        helps = f"did you mean {meant!r}, as in today's table?"
+    else:
+        helps = f"today they are called {some(there, LISTED)}" if names else "today's table does not name it either"
+    raise InputError(
+        f"a rule names the team {unknown[0]!r}: teams are interchangeable here, so no name means one of them; {helps}"
+    )
 
 
 def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:
@@ -279,7 +299,7 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str], calle
         given = given.actions
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
-        content = read_strategy_content(path, called)
+        content = read_strategy_content(path, called, setting.agents)
         file, sheet = sheet_among_others(path, ("agent", "coalition"), called)
         with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
             found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path, called)
@@ -406,7 +426,7 @@ def _strangers(
             told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
         raise InputError(
             f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
-            f"named by {said('staff')}{_for_staff(path, wrong, called)}"
+            f"named by {said('staff')}{_for_staff(path, wrong, called, agents)}"
         )
     notes = []
     if strangers:
@@ -429,10 +449,10 @@ def _in_several(actions: Mapping[str, Any]) -> list[str]:
     return [f"in several of today's teams at once, which may be a slip: {told}"]
 
 
-def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None) -> str:
+def _for_staff(path: Path | None, names: Sequence[Any], called: Called | None, agents: Sequence[str]) -> str:
     """Return that the table of today will do as that of the staff, where it does."""
     with suppress(InputError):
-        if path is not None and {*names} <= {*(read_staff(path, called).staff or ())}:
+        if path is not None and {*names} <= {*(read_staff(path, called, agents).staff or ())}:
             return f", for which the same table will do: {said(staff=path)}"
     return ""
 

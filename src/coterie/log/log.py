@@ -10,7 +10,7 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Value
-from coterie.game.tables import NEWLINE
+from coterie.game.tables import MEMBER, NEWLINE
 from coterie.log import choices, queries, schema, shape_queries
 from coterie.log.checking import (
     MOST_LOOKED_AT,
@@ -189,9 +189,13 @@ class Log:
 
     @property
     def called(self) -> dict[str, str]:
-        """What the tables call who, the members of a team and in which team, where they have words of their own."""
+        """What the tables call who, members, in which team and samples, where they have words of their own."""
         theirs: dict[str, schema.Named] = self.options["columns"]
-        found = {role: theirs[role] for role in ("agent", "members", "coalition") if role in theirs}
+        found: dict[str, schema.Named] = {
+            role: theirs[role] for role in ("agent", "members", "coalition", "sample") if role in theirs
+        }
+        if isinstance(members := found.get("members"), tuple):  # a column for each
+            found |= {f"{MEMBER}{place}": name for place, name in enumerate(members, 1)}
         return {role: name for role, name in found.items() if isinstance(name, str) and name not in schema.NO_COLUMN}
 
     @property
