@@ -265,7 +265,7 @@ def test_the_staff_may_be_teams_with_their_members(tmp_path):
     ],
 )
 def test_members_may_have_columns_of_their_own(tmp_path, header, called):
-    rows = [["7", "Law", "Ada", "Bo", ""], ["7", "Sea", "Bo", "Cy", "Dee"]]
+    rows = [["7", "Law", "Ada", "Bo", ""], ["7", "Sea", "Bo", " Cy", "Dee "]]
     if header[0] == "Team":
         rows = [[team, "x", *people] for _, team, *people in rows]
     path = tmp_path / "today.csv"

@@ -182,12 +182,8 @@ class SmallTable:
         def with_person(cells: Sequence[str], person: str) -> tuple[str, ...]:
             return tuple(person if place == first else cell for place, cell in enumerate(cells) if place not in others)
 
-        rows = [
-            (number, with_person(row, row[place]))
-            for number, row in self.rows
-            for place in columns
-            if row[place].strip()
-        ]
+        each = [(number, row, name) for number, row in self.rows for place in columns if (name := row[place].strip())]
+        rows = [(number, with_person(row, name)) for number, row, name in each]
         return replace(self, header=with_person(self.header, "agent"), rows=tuple(rows), is_gathered=True)
 
     def _member_columns(self) -> list[int]:
