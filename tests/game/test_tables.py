@@ -265,7 +265,7 @@ def test_the_staff_may_be_teams_with_their_members(tmp_path):
     ],
 )
 def test_members_may_have_columns_of_their_own(tmp_path, header, called):
-    rows = [["7", "Law", "Ada", "Bo", ""], ["7", "Sea", "Bo", "Cy", "Dee"]]
+    rows = [["7", "Law", "Ada", "Bo", ""], ["7", "Sea", "Bo", " Cy", "Dee "]]
     if header[0] == "Team":
         rows = [[team, "x", *people] for _, team, *people in rows]
     path = tmp_path / "today.csv"
@@ -307,3 +307,9 @@ def test_the_staff_may_be_in_many_teams_but_not_in_many_rounds(tmp_path):
     assert read_staff(path).staff == ("Ada", "Bo", "Cy")
     with pytest.raises(InputError, match="does not look like a list of staff: 3 people in 8 rows"):
         read_staff(path, {"sample": "Day"})
+
+
+def test_teams_that_are_samples_are_no_rounds(tmp_path):
+    (tmp_path / "today.csv").write_text("Project,Who\nx,Ada\ny,Ada\nx,Bo\ny,Bo\n", encoding="utf-8")
+    found = read_strategy_content(tmp_path / "today.csv", {"sample": "Project", "coalition": "Project"})
+    assert found == {"actions": {"Ada": ["x", "y"], "Bo": ["x", "y"]}}

@@ -419,6 +419,7 @@ def read_strategy(
     In a table an agent who joins nothing has one row with an empty coalition. Its columns may be called as in a log:
     `called` is `log.called`.
     """
+    agents = as_names(agents, "agents")
     content = read_strategy_content(path, called, agents)
     with naming(checks.path(path, "strategy")):
         return Strategy.from_json(content, agents, coalitions)

@@ -162,9 +162,10 @@ class SmallTable:
         return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
 
     def column_of_samples(self) -> int | None:
-        """Return where the column is that a log calls its samples, if there is one."""
+        """Return where the column is that a log calls its samples, if there is one and it says no teams."""
         called = checks.plain(self.called.get("sample", "sample"))
-        return next((place for place, name in enumerate(self.header) if checks.plain(name) == called), None)
+        found = (place for place, name in enumerate(self.header) if checks.plain(name) == called)
+        return next((place for place in found if not _fit("coalition", self.header[place], self.called)), None)
 
     def samples(self) -> set[str]:
         """Return what that column says."""
@@ -181,7 +182,8 @@ class SmallTable:
         def with_person(cells: Sequence[str], person: str) -> tuple[str, ...]:
             return tuple(person if place == first else cell for place, cell in enumerate(cells) if place not in others)
 
-        rows = [(number, with_person(row, row[place])) for number, row in self.rows for place in columns if row[place]]
+        each = [(number, row, name) for number, row in self.rows for place in columns if (name := row[place].strip())]
+        rows = [(number, with_person(row, name)) for number, row, name in each]
         return replace(self, header=with_person(self.header, "agent"), rows=tuple(rows), is_gathered=True)
 
     def _member_columns(self) -> list[int]:
@@ -324,20 +326,13 @@ def _compiled(separators: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(separator_pattern(separators))
 
 
-def known_names(cell: str, known: Collection[str]) -> list[str]:
-    """Return the names that a cell lists, of whom most are known; none where it is one name, as far as one can tell.
-
-    >>> known_names("Ada, Bo and Zed", ["Ada", "Bo"]), known_names("Lee, Ada", ["Lee, Ada", "Bo"])
-    (['Ada', 'Bo', 'Zed'], [])
-    """
-    return _listed_in(cell, frozenset(map(_alike, known)))
-
-
 def _alike(name: str) -> str:
+    """Return what spellings of a name have in common, accents left out."""
     return unaccented(checks.plain(name))
 
 
 def _listed_in(cell: str, people: frozenset[str]) -> list[str]:
+    """Return the names that a cell lists, if most of them are people's; none where it is one name, or may be."""
     if not people or _alike(cell) in people:
         return []
     ways = [names_listed(cell, signs) for signs in (*((one,) for one in SEPARATORS), SEPARATORS)]
