@@ -280,8 +280,7 @@ class CommonOptions(TypedDict, total=False):
         Option(
             _columns,
             "What your tables call a column: sample=Project,utility=Score. A column for each member: members=Player "
-            "1,members=Player 2. No column: sample=#,coalition=#, the number of the row; sample=-,coalition=-, all "
-            "rows together.",
+            "1,members=Player 2. No column: sample=#, the number of the row; coalition=-, all together.",
             Word(),
             default={},
             python='Or {"sample": "Project", "members": ["Player 1", "Player 2"]}.',
