@@ -224,6 +224,14 @@ def test_what_fails_meanwhile_fails():
         meanwhile(lambda: 1 // 0)
 
 
+def test_people_who_are_to_be_in_several_teams_are_counted_so():
+    """Sixteen people can be divided into four teams of four, and were said not to."""
+    agents, rooms = [f"p{i}" for i in range(16)], [f"t{l}" for l in range(4)]
+    admissible = Admissible.of(Rules(team_size="4", per_person=(2, 2)), agents, rooms)
+    with pytest.raises(InputError, match="16 people, each in at least 2 teams, cannot be divided into 4 teams of 4"):
+        Assignments(ActionSpaces.parse("any", agents, rooms), admissible, agents, rooms).drawn()
+
+
 def test_sizes_that_do_not_add_up_are_counted():
     """Forty people at tables of three: a program that tries every seating does not end."""
     agents, rooms = [f"p{i}" for i in range(40)], [f"t{l}" for l in range(14)]

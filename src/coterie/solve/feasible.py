@@ -473,6 +473,8 @@ class Assignments:
         if not sizes or others:
             return ""
         people = counted(int(self.admissible.staff.sum()), "person", "people")
+        several = max((rule.least for rule in self.admissible.rules if isinstance(rule, PerPersonRule)), default=0)
+        people += f", each in at least {several} teams," if several > 1 else ""
         size, teams = sizes[0].size, counted(self.n_coalitions, "team")
         all_sizes = [rule for rule in self.admissible.rules if isinstance(rule, SizeRule)]
         if len(all_sizes) == self.n_coalitions and all(rule.of_all for rule in all_sizes):
