@@ -103,11 +103,14 @@ def nobody_is_alone(result: Result) -> bool:
 
     A team is worth its average then, in which the neutral point has no part.
     """
-    people = np.isin(result.strategy.agents, result.rules.staff or result.strategy.agents)
     every = (result.strategy, *(option.strategy for option in result.options))
-    return is_on_scale(result) and all(
-        bool((one.sets[people] @ (one.sets.sum(axis=0) > 1)).all()) for one in every if one.is_pure
-    )
+    return is_on_scale(result) and all(have_others(result, one) for one in every)
+
+
+def have_others(result: Result, strategy: Strategy) -> bool:
+    """Return whether everybody who is assigned has one team, and others in it."""
+    sets = strategy.sets[np.isin(strategy.agents, result.rules.staff or strategy.agents)]
+    return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
 
 
 def neutral_is_average(result: Result) -> bool:

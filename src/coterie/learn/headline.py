@@ -6,13 +6,12 @@ counted by the same, also as they are rounded.
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from coterie.game.strategy import Strategy
 from coterie.learn.amounts import (
     as_on_scale,
     aside,
     has_range,
+    have_others,
     is_on_scale,
     likely_range,
     mean_score,
@@ -48,7 +47,7 @@ def expected_worth(result: Result) -> str:
         told = with_unit(shown_gain(result, each, places), result)
         likely_to_be = likely_range(ends, lambda end: shown_gain(result, end, places))
         return f"{told} per person{aside(likely_to_be or lack)}"
-    levels = sorted(_level(result, result.strategy, end) or 0.0 for end in ends)
+    levels = _levels(result) if ends else []
     places = _places(result, levels)
     neutral, less = what_neutral_is(result) if result.data.has_scale else "", ""
     if tells_scores(result):
@@ -114,12 +113,12 @@ def what_is_compared(result: Result) -> str:
 def per_whom(result: Result) -> str:
     """Return what an improvement is counted by: by teammate where everybody has one team with others, then and now."""
     every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
-    have_others = all(_have_others(result, one) for one in every)
-    if have_others and points_per_team(result) is not None:
+    all_have = all(have_others(result, one) for one in every)
+    if all_have and points_per_team(result) is not None:
         return PER_TEAM
     if result.value != "average":
         return "per person over all teammates"
-    return per_what(result) if have_others else PER_PERSON
+    return per_what(result) if all_have else PER_PERSON
 
 
 def who_changes(result: Result) -> str:
@@ -163,7 +162,7 @@ def _per(result: Result) -> str:
 
 def _alone(result: Result, strategy: Strategy) -> str:
     """Return what those count as who are alone; "" where nobody is, or they are not counted."""
-    counts = _counts_people(result) and not _have_others(result, strategy)
+    counts = _counts_people(result) and not have_others(result, strategy)
     return f"whoever is alone counting as {number(result.data.neutral)}" if counts else ""
 
 
@@ -202,13 +201,6 @@ def _before(result: Result) -> tuple[float, Strategy] | None:
         return None
     level = _level(result, strategy, result.options[0].expected_value - gain)
     return None if level is None else (level, strategy)
-
-
-def _have_others(result: Result, strategy: Strategy) -> bool:
-    """Return whether everybody who is assigned has one team, and others in it."""
-    people = result.strategy.agents if result.rules.staff is None else result.rules.staff
-    sets = strategy.sets[np.isin(strategy.agents, people)]
-    return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
 
 
 def _is_difference(result: Result) -> bool:

@@ -74,8 +74,7 @@ class TeamsSeen:
         """Return that people were in one team as a rule and somebody in several, and what keeps everybody in one."""
         return (
             f"Now and then somebody was in several teams at once ({self.first_in_several}{self.places:.3g} on "
-            f"average), and "
-            f"{said(per_person=1)} gives everybody one"
+            f"average), and {said(per_person=1)} gives everybody one"
         )
 
     @property
